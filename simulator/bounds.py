@@ -10,7 +10,7 @@ from ipaddress import IPv4Network
 
 from simulator import latencies
 from simulator.account import kinds
-from simulator.account.charts import brings_kind, chart_of, needs_node
+from simulator.account.charts import chart_of, kinds_brought, needs_node
 from simulator.account.one_cluster import cluster_of
 from simulator.recording import Indexed, Recording, Registration
 
@@ -115,7 +115,7 @@ def _custom(recording: Recording, registration: Registration) -> Needs:
     """Any chart that brings the kind will do, and with it the webhook that lets the object in."""
     kind = kinds.object_kind(registration.type)
     found = (*recording.of_type(kinds.RELEASE), *recording.of_type(kinds.ADDON))
-    bringing = [item for item in found if brings_kind(item, kind) and registration.cluster in ("", cluster_of(item))]
+    bringing = [item for item in found if kind in kinds_brought(item) and registration.cluster in ("", cluster_of(item))]
     return _clusters(recording, registration), bringing
 
 

@@ -6,9 +6,11 @@ named in the figure that it belongs to: a sum without it would read as cheap.
 """
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import computed_field
+
+from facts.document import Part
 
 HOURS_PER_DAY = 24
 
@@ -21,14 +23,19 @@ class Amount(NamedTuple):
     """None where no price is known; 0 where nothing of it runs."""
 
 
-class Figure(BaseModel):
+class Figure(Part, frozen=True):
     """What runs in one situation, in USD an hour."""
 
     usd_per_hour: float
     """Sum of everything with a known price."""
     without: tuple[str, ...] = ()
     """What runs too and has no known price."""
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    @computed_field
+    @property
+    def usd_per_day(self) -> float:
+        """The same by the day."""
+        return round(self.usd_per_hour * HOURS_PER_DAY, 2)
 
     def words(self, unit: str = "") -> str:
         """The sum, with its unit, and what must be added to it."""
@@ -39,7 +46,7 @@ class Figure(BaseModel):
         return Figure(usd_per_hour=self.usd_per_hour * hours, without=self.without)
 
 
-class Figures(BaseModel):
+class Figures(Part, frozen=True):
     """What a cluster costs by the hour in three situations."""
 
     now: Figure
@@ -48,7 +55,6 @@ class Figures(BaseModel):
     """Every autoscaled group at its `maxSize`, and every pool of Karpenter at its limit."""
     idle: Figure
     """All Neuron groups at zero nodes, and no node in pools that grow on demand. Capacity that is reserved or paid in advance still costs."""
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     def words(self) -> str:
         """All three in one line, equal ones once: `43.82 USD an hour now, 45.04 at full size, 0.80 idle`."""
@@ -60,18 +66,6 @@ class Figures(BaseModel):
                 said.append((found, [name]))
         units = [" USD an hour", *[""] * (len(said) - 1)]
         return ", ".join(f"{found.words(unit)} {' and '.join(names)}" for (found, names), unit in zip(said, units, strict=True))
-
-    def as_data(self) -> dict[str, Any]:
-        """For `--json`, in USD."""
-        named = {"now": self.now, "fullSize": self.full_size, "idle": self.idle}
-        return {
-            name: {
-                "usdPerHour": found.usd_per_hour,
-                "usdPerDay": round(found.usd_per_hour * HOURS_PER_DAY, 2),
-                "without": list(found.without),
-            }
-            for name, found in named.items()
-        }
 
     @property
     def without(self) -> tuple[str, ...]:

@@ -12,6 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from addons.registry import SWITCHED
+from report.page import page_html
+from report.timeline import timeline_svg
 from simulator import bounds
 from simulator.account.world import World
 from simulator.comparisons import comparisons
@@ -22,8 +24,6 @@ from simulator.engine.schedule import run_destroy, run_up
 from simulator.engine.state import State
 from simulator.recording import Recording
 from simulator.rehearsal import Rehearsal, Stack, rehearse
-from simulator.report.drawing.page import page_html
-from simulator.report.drawing.timeline import timeline_svg
 from stacks.config import REHEARSAL_VARIABLE
 from tests.simulator.account.standing import recording
 from tests.support import ROOT, dev_configuration, with_groups

@@ -1,7 +1,7 @@
 """Entry point of `trn`. A command is a function: its signature is the command line, its docstring the help, its result the exit code.
 
-Modules of commands import nothing but options at the top; each function imports what it works with. So `trn --help`, the help of
-a command and the shell's completion answer at once: the SDKs take a second or two.
+The rows of `table.py` say which there are. Modules of commands import nothing but options at the top; each function imports what it works
+with. So `trn --help`, the help of a command and the shell's completion answer at once: the SDKs take a second or two.
 
 Exit codes: 0 done, 1 refused or failed, 2 misuse: of the command line, the configuration, the credentials, or no such cluster, 130 stopped by
 Ctrl-C.
@@ -11,92 +11,24 @@ import inspect
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from trn import completers
-from trn.before.addons.command import addons, images
-from trn.before.capacity.command import buy, find
-from trn.before.capacity.command import calendar as capacity_calendar
-from trn.before.check.command import check
-from trn.before.cost.command import cost
-from trn.before.iam.command import iam
-from trn.before.import_cluster.command import take_over
-from trn.before.init.command import init
-from trn.before.network.command import describe
-from trn.before.plan.command import plan
+from trn import completers, table
 from trn.cli import completion
 from trn.cli.control_characters import escaped
 from trn.cli.errors import INTERRUPTED
 from trn.cli.streams import open_closed_streams
 from trn.commands import PRACTICE as IN_PRACTICE
-from trn.commands import Command, CommandGroup, StackGroup
-from trn.ending.destroy.command import destroy
-from trn.ending.drain.command import drain
-from trn.ending.recover.command import recover
-from trn.ending.sweep.command import sweep
-from trn.jobs.cancel.command import cancel
-from trn.jobs.data.command import export as export_data
-from trn.jobs.data.command import stage
-from trn.jobs.data.command import status as data_status
-from trn.jobs.image.command import build, push
-from trn.jobs.lint.command import lint
-from trn.jobs.listing.command import jobs
-from trn.jobs.logs.command import logs
-from trn.jobs.precompile.command import precompile
-from trn.jobs.submit.command import submit
-from trn.jobs.watch.command import watch
-from trn.jobs.why.command import why
-from trn.practice.engine.command import PULUMI_ARGUMENTS, engine
-from trn.practice.events import event, job
-from trn.practice.up import down, export, up
-from trn.rehearsal.calendar.command import calendar
-from trn.rehearsal.change.command import change
-from trn.rehearsal.chaos.command import chaos
-from trn.rehearsal.command import rehearse
-from trn.rehearsal.crash.command import crash
-from trn.rehearsal.rules.command import rules
+from trn.commands import CommandGroup, StackGroup, command_of
 from trn.run_command import run_command
-from trn.running.bundle.command import bundle
-from trn.running.kubeconfig import kubeconfig
-from trn.running.roll.command import roll
-from trn.running.scale.command import scale
-from trn.running.shell.command import shell
-from trn.running.status.command import status
-from trn.running.top.command import top
-from trn.running.upgrade.command import upgrade
-from trn.running.upgrade.rehearsed.command import upgrade as rehearse_upgrade
-from trn.running.verify.command import verify
 
 ROOT = Path(__file__).parent.parent
 TRACEBACK = "TRN_TRACEBACK"
 """Variable with which a mistake of trn itself shows where it came from."""
-CLUSTER = (
-    init, check, cost, plan, upgrade, iam, status, verify, kubeconfig, shell, top, logs, scale, roll, drain, recover, destroy, sweep, bundle, addons, images,
-)  # fmt: skip
-"""Commands around a cluster on AWS, in the order in which its life needs them."""
-IMAGE = (build, push)
-"""Commands below `trn image`."""
-DATA = (stage, export_data, data_status)
-"""Commands below `trn data`."""
-CAPACITY = (find, buy, capacity_calendar)
-"""Commands below `trn capacity`."""
-NETWORK = (describe,)
-"""Commands below `trn network`."""
-PRACTICE = (up, job, event, export, down)
-"""Commands below `trn practice`."""
-JOBS = (precompile, submit, lint, jobs, why, watch, cancel)
-"""Commands around training jobs."""
-REHEARSALS = (rules, crash, chaos, change, rehearse_upgrade, calendar)
-"""Commands below `trn rehearse`."""
-
-
-def add(group: typer.Typer, command: Callable[..., int], **settings: Any) -> None:
-    """Add a command to a group, under the name of its function."""
-    group.command(cls=Command, **described(command), **settings)(command)
 
 
 def described(command: Callable[..., int]) -> dict[str, Any]:
@@ -105,40 +37,24 @@ def described(command: Callable[..., int]) -> dict[str, Any]:
     return {"help": text, "short_help": text.partition("\n\n")[0], "epilog": " ".join(f"Example{example}".split())}
 
 
-def group_of(commands: Sequence[Callable[..., int]] = (), **settings: Any) -> typer.Typer:
-    """A group with its commands. Plain help: rich's takes longer to load than all commands together."""
-    group = typer.Typer(cls=CommandGroup, no_args_is_help=True, rich_markup_mode=None, **settings)
-    for command in commands:
-        add(group, command)
+def group_of(place: str, **settings: Any) -> typer.Typer:
+    """A group with the commands of its rows. Plain help: rich's takes longer to load than all commands together."""
+    group = typer.Typer(cls=CommandGroup, rich_markup_mode=None, **settings)
+    for row in (row for rows in table.SECTIONS.values() for row in rows if row.place.rpartition(" ")[0] == place):
+        if isinstance(row, table.GroupEntry):
+            group.add_typer(group_of(row.place, help=row.help, epilog=f"Example: {row.example}"), name=row.place)
+        elif any(table.below(row.place)):
+            below = group_of(row.place)
+            below.info.cls = StackGroup
+            below.callback(invoke_without_command=True, **described(row.function))(row.function)
+            group.add_typer(below, name=row.name)
+        else:
+            group.command(row.name, cls=command_of(row), context_settings=dict(row.settings), **described(row.function))(row.function)
     return group
 
 
 completion.use(completers.COMPLETERS)
-app = group_of(CLUSTER + JOBS, name="trn")
-practice_app = group_of(
-    PRACTICE, help="A simulated account that is kept on disk, for trying every command.", epilog="Example: trn practice up dev"
-)
-GROUPS = {
-    "image": group_of(
-        IMAGE,
-        help="The image of a job: built by a container tool, or pushed as one more layer without any.",
-        epilog="Example: trn image push dev src",
-    ),
-    "data": group_of(
-        DATA, help="A data set on its way to the file system, and checkpoints on their way to S3.", epilog="Example: trn data status bert"
-    ),
-    "capacity": group_of(
-        CAPACITY,
-        help="Scarce instances: what there is, capacity blocks, and the time that they are for.",
-        epilog="Example: trn capacity find dev --instances 4 --hours 72",
-    ),
-    "network": group_of(
-        NETWORK, help="A network that others keep and a stack uses.", epilog="Example: trn network describe dev --output network.yaml"
-    ),
-    "practice": practice_app,
-}
-"""Groups of `trn`, in the order of its help."""
-rehearse_app = typer.Typer(cls=StackGroup, rich_markup_mode=None)
+app = group_of("", name="trn")
 
 
 def _print_version(wanted: bool) -> None:
@@ -159,23 +75,6 @@ def root(
 ) -> None:
     """An AWS Trainium training cluster on EKS: rehearse it, run it, destroy it."""
     context.meta[IN_PRACTICE] = practice
-
-
-@practice_app.callback()
-def in_practice(context: typer.Context) -> None:
-    """A simulated account that is kept on disk, for trying every command."""
-    context.meta[IN_PRACTICE] = True
-
-
-for title, group in GROUPS.items():
-    app.add_typer(group, name=title)
-# `import` is a word of the language.
-app.command("import", cls=Command, **described(take_over))(take_over)
-add(app, engine, context_settings=PULUMI_ARGUMENTS)
-app.add_typer(rehearse_app, name="rehearse")
-rehearse_app.callback(invoke_without_command=True, **described(rehearse))(rehearse)
-for command in REHEARSALS:
-    add(rehearse_app, command)
 
 
 def main() -> None:

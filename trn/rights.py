@@ -37,11 +37,13 @@ _JOBS: Rules = {resource.qualified: ("list",) for resource in (*LOOKED_AT, *(kin
 _OWN: Mapping[str, Rules] = {
     "status": _LOOKED_AT,
     "verify": {
+        **_LEASE,
         **_LOOKED_AT,
         "pods": ("list",),
         "pods/log": ("get",),
     },
     "shell": {
+        **_LEASE,
         "nodes": ("list",),
         "pods": ("create", "delete", "get", "list"),
         "pods/exec": ("create", "get"),

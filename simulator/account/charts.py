@@ -31,10 +31,10 @@ def needs_node(registration: Registration) -> bool:
     return chart is not None and chart.needs_node and not registration.inputs.get("skipAwait")
 
 
-def brings_kind(registration: Registration, kind: str) -> bool:
-    """Whether a release, or an EKS add-on, brings a custom kind (`group/Kind`)."""
+def kinds_brought(registration: Registration) -> tuple[str, ...]:
+    """Custom kinds (`group/Kind`) that a release, or an EKS add-on, brings."""
     chart = chart_of(registration)
-    return chart is not None and kind in (*chart.kinds, *(() if registration.inputs.get("skipCrds") else chart.kinds_that_stay))
+    return () if chart is None else (*chart.kinds, *(() if registration.inputs.get("skipCrds") else chart.kinds_that_stay))
 
 
 def guards(registration: Registration, kind: str, operation: str) -> bool:

@@ -167,9 +167,11 @@ class AccountFolder:
             before = self._objects.get(key)
             if before is None or before[0] is not existing.registration or before[1] != existing.status:
                 write_whole(path_of(self.folder, *key), json.dumps(asdict(Object.of(existing)), indent=1))
+                self._objects[key] = (existing.registration, existing.status)
         for key in self._objects.keys() - there.keys():
             path_of(self.folder, *key).unlink(missing_ok=True)
-        self._remember(state)
+            del self._objects[key]
+        self._strays, self._creations, self._others, self._scheduled = strays, dict(state.creations), others, scheduled
 
     def _refuse_other_formats(self) -> None:
         path = self.folder / _FORMAT_FILE

@@ -6,7 +6,7 @@ from typing import Any
 
 from facts.catalogue import CORE_TYPES, NEURON_TYPES, InstanceType
 from simulator.account import kinds, places
-from simulator.account.charts import brings_kind
+from simulator.account.charts import kinds_brought
 from simulator.account.objects import CloudObject
 from simulator.account.state import AccountState
 from simulator.recording import Registration
@@ -134,7 +134,9 @@ def releases(state: AccountState) -> list[CloudObject]:
 def owners_of_kind(state: AccountState, kind: str) -> list[CloudObject]:
     """Releases and add-ons that bring a custom kind (`group/Kind`)."""
     return [
-        existing for existing in (*state.existing(kinds.RELEASE), *state.existing(kinds.ADDON)) if brings_kind(existing.registration, kind)
+        existing
+        for existing in (*state.existing(kinds.RELEASE), *state.existing(kinds.ADDON))
+        if kind in kinds_brought(existing.registration)
     ]
 
 

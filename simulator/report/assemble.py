@@ -45,7 +45,6 @@ def report_of(
     destroys = [_destroy(recording, run, seed) for run in story.destroys]
     destroys[-1] = destroys[-1].model_copy(update={"leftovers": [report.Leftover(urn=urn, what=what) for urn, what in story.left]})
     return report.Report(
-        schema=report.SCHEMA,
         stack=stack,
         seed=seed,
         notices=list(notices),

@@ -5,20 +5,13 @@ All times are virtual seconds since the phase began. The same stack, seed and pr
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from facts.document import Document, Part
 from simulator.cost_figures import Figures
 
-SCHEMA = "trn-rehearsal/3"
 
-
-class Part(BaseModel):
-    """Base: frozen, nothing beyond the schema."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-
-class Program(Part):
+class Program(Part, frozen=True):
     """The program itself."""
 
     seconds: float
@@ -31,27 +24,27 @@ class Program(Part):
     """What the program asks the engine for: resources, components and providers."""
 
 
-class PathStep(Part):
+class PathStep(Part, frozen=True):
     """One link of the critical path: a step that depends on the one before it."""
 
     urn: str
     name: str
     type: str
     operation: Literal["create", "update", "delete"]
-    start: float
-    end: float
+    start: float = Field(serialization_alias="startSeconds")
+    end: float = Field(serialization_alias="endSeconds")
     slot_wait_seconds: float
     """How long it was ready before its start: as many steps as the engine runs at once were under way."""
 
 
-class StepTimes(Part):
+class StepTimes(Part, frozen=True):
     """One step: the creation, update or deletion of one resource."""
 
     urn: str
     type: str
     name: str
-    start: float
-    end: float
+    start: float = Field(serialization_alias="startSeconds")
+    end: float = Field(serialization_alias="endSeconds")
     attempts: int
     """Tries of the same request, and looks at something that was not ready: 1 where the first one did."""
     cut: bool
@@ -68,7 +61,7 @@ class StepTimes(Part):
     """URN of what it depends on and waited for last; null where it waited for nothing."""
 
 
-class ResourceTimes(StepTimes):
+class ResourceTimes(StepTimes, frozen=True):
     """One resource in the up phase."""
 
     parent: str
@@ -81,17 +74,17 @@ class ResourceTimes(StepTimes):
     """Inputs that tell it apart from others of its type, as text."""
 
 
-class CostPoint(Part):
+class CostPoint(Part, frozen=True):
     """What the account costs from a moment on."""
 
-    at: float
+    at: float = Field(serialization_alias="atSeconds")
     """Virtual seconds since the run began."""
     usd_per_hour: float
     usd: float
     """Spent by then, since the run began."""
 
 
-class Up(Part):
+class Up(Part, frozen=True):
     """One run of `pulumi up`."""
 
     seconds: float
@@ -111,7 +104,7 @@ class Up(Part):
     """Price per hour over the run; a resource is paid for from the request that makes it."""
 
 
-class Problem(Part):
+class Problem(Part, frozen=True):
     """Something wrong with a cluster that is up: it costs money and cannot be used."""
 
     urn: str
@@ -123,7 +116,7 @@ class Problem(Part):
     fix: str
 
 
-class Incident(Part):
+class Incident(Part, frozen=True):
     """Something that happens to nodes while a job runs."""
 
     fault: str
@@ -136,21 +129,21 @@ class Incident(Part):
     """What it means for a job on these nodes."""
 
 
-class Leftover(Part):
+class Leftover(Part, frozen=True):
     """Something still there after destroy."""
 
     urn: str
     what: str
 
 
-class DestroyStep(StepTimes):
+class DestroyStep(StepTimes, frozen=True):
     """One deletion."""
 
     level: int
     """Level of the engine's plan, 0 first; a level starts when the one before has ended."""
 
 
-class Destroy(Part):
+class Destroy(Part, frozen=True):
     """Deleting everything."""
 
     seconds: float
@@ -169,7 +162,7 @@ class Destroy(Part):
     """What is in the account when this run has ended. Must be empty."""
 
 
-class CostLine(Part):
+class CostLine(Part, frozen=True):
     """One line of the bill."""
 
     urn: str
@@ -190,19 +183,17 @@ class CostLine(Part):
     """Where the price was read, and when; empty where no price sets it."""
 
 
-class Cost(Figures):
+class Cost(Figures, frozen=True):
     """List prices, nothing that bills by use."""
 
     items: list[CostLine]
     """Highest price first."""
 
 
-class Report(Part):
-    """A whole rehearsal."""
+class Report(Document, frozen=True):
+    """A whole rehearsal: `report.json`."""
 
-    # `schema` is pydantic's own word; the alias is what JSON shows.
-    schema_: Literal["trn-rehearsal/3"] = Field(alias="schema")
-    """Name and version of this schema."""
+    schema_: Literal["trn-rehearse"] = "trn-rehearse"
     stack: str
     seed: int
     """Seed of all latencies and ids."""
@@ -227,8 +218,3 @@ class Report(Part):
     """Of the whole cluster, as the program describes it."""
     outputs: dict[str, str]
     """Stack outputs as text."""
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, populate_by_name=True)
-
-    def as_json(self) -> str:
-        """The report as it is written to `report.json`: keys in the order of the schema, two spaces, a final newline."""
-        return self.model_dump_json(by_alias=True, indent=2) + "\n"

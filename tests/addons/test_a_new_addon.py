@@ -12,7 +12,7 @@ import yaml
 
 from tests.support import ROOT, dev_configuration, merged
 
-PACKAGES = ("addons", "components", "facts", "local_kubernetes", "simulator", "stacks", "tools", "training", "trn")
+PACKAGES = ("addons", "components", "facts", "local_kubernetes", "report", "simulator", "stacks", "tools", "training", "trn")
 FILES = ("__main__.py", "Pulumi.yaml", "pyproject.toml")
 PIN = 'PODINFO = Chart("podinfo", "6.9.0", "podinfo", "https://stefanprodan.github.io/podinfo")\n'
 DECLARATION = '''"""podinfo: a small web service, for trying things."""
@@ -107,7 +107,7 @@ def trn(*arguments):
 
 answers = {
     "report": json.loads(trn("rehearse", "--json", "-")),
-    "rows": json.loads(trn("addons", "--json", "-")),
+    "rows": json.loads(trn("addons", "--json", "-"))["addons"],
     "images": trn("images").splitlines(),
     "schema": pages.configuration_schema(),
     "page": pages.configuration_page(),
@@ -128,7 +128,7 @@ def test_it_is_rehearsed_from_up_to_destroy(answers: dict[str, Any]):
     """Its latency, its need for a node and its namespace come from the contract and the declaration alone."""
     report = answers["report"]
     (release,) = [item for item in report["up"]["resources"] if item["type"].endswith(":Release") and item["name"] == "podinfo"]
-    assert 90 <= release["end"] - release["start"] <= 100
+    assert 90 <= release["endSeconds"] - release["startSeconds"] <= 100
     assert (report["up"]["ended"], report["destroy"]["leftovers"]) == ("well", [])
     assert "podinfo" in report["outputs"]["namespaces"]
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from report.page import page_html
 from simulator.engine.change import rehearse_change
 from simulator.faults_syntax import parse_fault
 from simulator.rehearsal import Circumstances
-from simulator.report.drawing.page import page_html
 from tests.browser.chromium import CHROMIUM, Browser
-from tests.simulator.report.builders import HOSTILE, NODE_GROUP, VPC, recording, report, resource, urn
+from tests.report.builders import HOSTILE, NODE_GROUP, VPC, recording, report, resource, urn
 from tests.support import ROOT
 from trn.engine.program import record_stack, rehearse_stack
 from trn.engine.stack_file import read_stack_file

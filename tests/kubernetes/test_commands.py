@@ -200,6 +200,8 @@ def test_scale_to_zero_and_the_job_that_is_left_waits(trn: Trn):
 Right = tuple[str, str]
 RAY_CLUSTERS: Right = ("rayclusters.ray.io", "list")
 """Of a kind whose add-on is off here: it is asked for, and answered with 404 by those who may ask."""
+LEASE: set[Right] = {("leases.coordination.k8s.io", verb) for verb in ("create", "delete", "get")}
+"""The lock."""
 OF_JOBS: set[Right] = {
     ("pods", "list"),
     ("jobs.batch.volcano.sh", "list"),
@@ -215,8 +217,8 @@ USED: Mapping[str, set[Right]] = {
     },
     "logs dev bert": {("pods", "list"), ("pods/log", "get"), RAY_CLUSTERS},
     "top dev bert --once": {("nodes", "list"), ("pods", "list"), ("pods/proxy", "get"), RAY_CLUSTERS},
-    SHELL: {("nodes", "list"), *(("pods", verb) for verb in ("create", "delete", "get", "list")), ("pods/exec", "create")},
-    "verify dev --only driver": {("nodes", "list"), ("pods/log", "get"), *OF_JOBS},
+    SHELL: {*LEASE, ("nodes", "list"), *(("pods", verb) for verb in ("create", "delete", "get", "list")), ("pods/exec", "create")},
+    "verify dev --only driver": {*LEASE, ("nodes", "list"), ("pods/log", "get"), *OF_JOBS},
 }
 """Rights that these commands use on the dev stack."""
 NOT_USED: Mapping[str, set[Right]] = {
@@ -263,10 +265,11 @@ def test_a_command_works_with_the_documented_rights_and_each_is_needed(
         with granted(control_plane, "reader", fewer):
             refused = said()
             assert "403 Forbidden" in refused or "Error from server (Forbidden)" in refused, f"{verb} {resource} is not needed: {refused}"
-    for path in (f"/api/v1/namespaces/{NAMESPACE}/pods", f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs"):
-        for left in (found for found in cluster.names(path) if found.startswith("trn-")):
-            # What it was not allowed to delete.
-            cluster.call("DELETE", f"{path}/{left}", {"propagationPolicy": "Background"})
+        for path in ("/api/v1/{}/pods", "/apis/batch/v1/{}/jobs", "/apis/coordination.k8s.io/v1/{}/leases"):
+            place = path.format(f"namespaces/{NAMESPACE}")
+            for left in (found for found in cluster.names(place) if found.startswith("trn-")):
+                # What it was not allowed to delete.
+                cluster.call("DELETE", f"{place}/{left}", {"propagationPolicy": "Background"})
 
 
 def test_drain_and_destroy(trn: Trn, cluster: Api, bert: Object):

@@ -3,11 +3,11 @@
 from cProfile import Profile
 from pstats import Stats
 
+from report.page import page_html
+from report.timeline import timeline_svg
 from simulator.account.allowances import Allowances
 from simulator.doors.recorder import program_at
 from simulator.rehearsal import Circumstances, Stack, rehearse
-from simulator.report.drawing.page import page_html
-from simulator.report.drawing.timeline import timeline_svg
 from tests.support import ROOT, record_stack, with_groups
 
 

@@ -7,6 +7,7 @@ import pulumi_aws as aws
 import pulumi_kubernetes as k8s
 import pytest
 
+from report.page import page_html
 from simulator import bounds, latencies
 from simulator.account import kinds
 from simulator.account.faults import Faults
@@ -20,7 +21,6 @@ from simulator.engine.state import State
 from simulator.errors import DuplicateUrn
 from simulator.recording import Recording, Registration
 from simulator.rehearsal import Stack, rehearse
-from simulator.report.drawing.page import page_html
 from stacks.config import parse_settings
 from stacks.settings import Settings
 from stacks.trainium_cluster import TrainiumCluster

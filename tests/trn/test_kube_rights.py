@@ -8,7 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.support import ROOT
-from tests.trn.change.owned import hold
+from tests.trn.change.owned import stack_of
+from tests.trn.given import Given
 from tests.trn.kubernetes.healthy_cluster import Healthy
 from trn.app import app
 from trn.kubernetes.job_pods import PODS
@@ -42,13 +43,13 @@ def resource(path: str) -> str:
 
 
 @pytest.fixture
-def healthy(monkeypatch: pytest.MonkeyPatch) -> Healthy:
+def healthy(monkeypatch: pytest.MonkeyPatch, given: Given) -> Healthy:
     """The shipped stack, up, with a job and the exporter."""
     monkeypatch.chdir(ROOT)
     made = Healthy()
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, stack, region: made.cloud.api)
-    monkeypatch.setattr("trn.change.clients.Live.kubernetes", lambda _, api, entry: made.cluster)
-    hold(monkeypatch, "trainium-dev")
+    given.api = made.cloud.api
+    given.cluster = made.cluster
+    given.engine = stack_of("trainium-dev")
     # An upgrade is rehearsed without the cluster.
     monkeypatch.setattr("trn.running.upgrade.change.timed", lambda *_: [])
     monkeypatch.setattr("time.sleep", lambda _: None)

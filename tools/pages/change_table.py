@@ -10,7 +10,7 @@ from functools import cache
 from simulator.engine.change import Changed, rehearse_change
 from simulator.engine.plan import counts
 from simulator.recording import Recording
-from simulator.report.drawing.text import duration, short_type
+from simulator.report.words import duration, short_type
 from tools.pages.change_samples import Sample, sample_of
 from tools.pages.configuration_keys import Key, keys
 from trn.engine.assumed_account import account_for

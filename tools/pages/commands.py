@@ -1,6 +1,7 @@
 """Makes docs/operations.md: every command of `trn` with its options and its example, from the command line itself."""
 
 from collections.abc import Iterator
+from inspect import signature
 from typing import Any
 
 import typer.main
@@ -11,12 +12,14 @@ from trn.aws.leftovers import KINDS
 from trn.aws.owner_tags import NAME_TAGS, owned_key
 from trn.before.check.run import CHECKS
 from trn.cli.help import name_of
+from trn.cli.placement import StackUse
 from trn.cli.usage import EXIT_CODES
 from trn.ending.drain.change import PATIENCE, PAUSE_S, ROUNDS
 from trn.kubernetes.kinds import KINDS as KINDS_DRAINED
 from trn.rights import DRAIN, RIGHTS, Rules, drain_rights
-from trn.running.verify import bandwidth, file_system
-from trn.running.verify.trials import TRIALS
+from trn.running.verify import collectives, file_system
+from trn.running.verify.change import TRIALS
+from trn.table import ENTRIES, CommandEntry, InPractice
 
 _BEFORE = """# Operations
 
@@ -37,7 +40,33 @@ def operations_page() -> str:
     lines = [line for name, entry in _all(command) for line in _command(name, entry)]
     codes = ["| exit code | cause |", "| --- | --- |", *(f"| {code} | {cause} |" for code, cause in EXIT_CODES), ""]
     codes += ["`trn shell` and `trn engine` end with the exit code of what they ran.", ""]
-    return "\n".join([_BEFORE, *codes, *lines, *_details()]) + "\n"
+    return "\n".join([_BEFORE, *codes, *_table(), *lines, *_details()]) + "\n"
+
+
+_STACKS = {StackUse.NEEDED: "its file is read", StackUse.OPTIONAL: "may be named", StackUse.NEW: "its file is written", StackUse.NONE: ""}
+_PRACTICE = {
+    InPractice.SIMULATED: "`trn --practice`", InPractice.OWN: "acts on it alone", InPractice.SAME: "needs no account", InPractice.NONE: "AWS alone",
+}  # fmt: skip
+
+
+def _table() -> Iterator[str]:
+    """What each command is, in a line."""
+    yield from (
+        "## All commands",
+        "",
+        "| command | stack | changes a cluster or an account | simulated account | what follows |",
+        "| --- | --- | --- | --- | --- |",
+    )
+    for place, entry in ENTRIES.items():
+        follows = ", ".join(f"`trn {name}`" for name in entry.next)
+        yield f"| `trn {place}` | {_STACKS[entry.stack]} | {_consent(entry)} | {_PRACTICE[entry.in_practice]} | {follows} |"
+    yield ""
+
+
+def _consent(entry: CommandEntry) -> str:
+    if not entry.changes:
+        return ""
+    return "yes; `--yes` answers its question" if "yes" in signature(entry.function).parameters else "yes"
 
 
 def _all(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
@@ -117,8 +146,8 @@ def _owned() -> Iterator[str]:
         "Each object is looked at again right before it is deleted. It stays if its tags name another owner or another stack, if its ARN is of",
     )
     yield "another account or region, if an object of its name was made later, or if it was not in the plan that was confirmed: what appears"
-    yield "meanwhile is asked about, and with `--yes` it stays, is reported, and makes the exit code 1. After `pulumi destroy`, `--yes` covers the"
-    yield "one plan that is shown. The same holds for what a drain deletes in the cluster: a job that appears while it runs is asked about, or stays"
+    yield "meanwhile is asked about, and with `--yes` it stays, is reported, and makes the exit code 1. After `pulumi destroy` too: what was"
+    yield "there at the question is swept, and no more. The same holds for what a drain deletes in the cluster: a job that appears while it runs is asked about, or stays"
     yield "with the nodes that it may run on, and a destroy then ends before Pulumi deletes anything. Right before each run of Pulumi the state is"
     yield "read again: what came into it since the question is asked about, and with `--yes` the destroy ends there. What comes into it between that"
     yield "and Pulumi's own lock is not seen."
@@ -126,8 +155,8 @@ def _owned() -> Iterator[str]:
         "",
         "What cannot be seen is not nothing: where the API server does not answer, or may not be asked for a kind of object (401, 403), drain",
     )
-    yield "wants the cluster's name typed, which no option replaces, and destroy wants it typed or given with `--name`; an error in the midst of its"
-    yield "drain ends it before Pulumi."
+    yield "wants the cluster's name typed, which no option replaces, and destroy wants it typed or given with `--name`. In the midst of a drain the name"
+    yield "has to be typed; with `--yes` a destroy ends there, before Pulumi."
     yield "`finalBackup: true` that is in the file and not yet in the state is a question of its own, which no option covers."
     yield from (
         "",
@@ -181,7 +210,7 @@ def _verification() -> Iterator[str]:
     yield from ("", "Speed is a warning, not a failure, since others use the same wires:", "")
     yield f"- throughput warns below {file_system.FRACTION:.0%} of what the file system was bought with, or of {file_system.FLOW_MB_PER_S} MB/s where"
     yield "  that is less: one flow between two instances carries 5 Gbps (EC2 user guide)."
-    example = ", ".join(f"{figure:.1f} GB/s on two {name}" for name, figure in bandwidth.EXAMPLES_GB_PER_S.items())
-    yield f"- collectives warns below {bandwidth.FRACTION:.0%} of what the EFA interfaces carry, a bound and not a promise: network bandwidth divided by"
+    example = ", ".join(f"{figure:.1f} GB/s on two {name}" for name, figure in collectives.EXAMPLES_GB_PER_S.items())
+    yield f"- collectives warns below {collectives.FRACTION:.0%} of what the EFA interfaces carry, a bound and not a promise: network bandwidth divided by"
     yield f"  2 (n - 1) / n for n nodes. AWS's example of nccom-test shows {example}, and says that it is not kept up to date; none is"
     yield from ("  published for other types.", "")

@@ -8,8 +8,8 @@ from simulator.account import kinds
 from simulator.destroy_bound import destroy_bound
 from simulator.recording import Recording
 from simulator.rehearsal import Rehearsal
-from simulator.report.drawing.text import duration, short_type
 from simulator.report.schema import PathStep, Report
+from simulator.report.words import duration, short_type
 from tools.pages.marked import between
 from trn.engine.program import rehearse_stack
 from trn.engine.stack_file import read_stack_file

@@ -16,7 +16,6 @@ from rich.console import Console
 from facts.catalogue import CHIP_SOURCES, NEURON_TYPES, SOURCES
 from facts.efa import LAYOUTS, plan_interfaces, pod_capacity
 from facts.names import CLUSTER_TAG, STACK_TAG
-from simulator.report.schema import Report
 from stacks.namespace import NAMESPACE
 from stacks.settings import Settings
 from tools.pages import (
@@ -28,6 +27,7 @@ from tools.pages import (
     launcher_pages,
     monitoring_page,
     practice_page,
+    report_schema,
 )
 from tools.pages.commands import operations_page
 from tools.pages.configuration_tasks import task_lines
@@ -46,7 +46,7 @@ def makers() -> dict[str, Callable[[], str]]:
     """File name to what makes its text. In the README only the parts between its markers are made here."""
     return {
         "docs/config.schema.json": lambda: _json(configuration_schema()),
-        "docs/report.schema.json": lambda: _json(report_schema()),
+        "docs/report.schema.json": lambda: _json(report_schema.report_schema()),
         "docs/configuration.md": configuration_page,
         "docs/hardware.md": hardware_page,
         "docs/job.schema.json": lambda: _json(job_pages.job_schema()),
@@ -54,7 +54,7 @@ def makers() -> dict[str, Callable[[], str]]:
         "docs/jobs.md": lambda: job_pages.jobs_page((ROOT / "docs/jobs.md").read_text(), ROOT),
         "docs/toolchains.md": job_pages.toolchains_page,
         "docs/rules.md": book.page,
-        "docs/operations.md": operations_page,
+        "docs/operations.md": lambda: operations_page() + report_schema.shape_section(),
         "docs/monitoring.md": monitoring_page.page,
         "docs/rehearsal.md": lambda: destroy_time.page((ROOT / "docs/rehearsal.md").read_text(), ROOT),
         "docs/architecture.svg": architecture.picture,
@@ -110,11 +110,6 @@ def configuration_schema() -> dict[str, Any]:
             }
         },
     }
-
-
-def report_schema() -> dict[str, Any]:
-    """JSON Schema of `report.json`."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Report.model_json_schema(by_alias=True)}
 
 
 def configuration_page() -> str:

@@ -7,12 +7,11 @@ from trn.aws.api import Api, tags_of
 from trn.aws.control_plane import described
 from trn.aws.leftovers import KINDS, Found, Kind, Place
 from trn.aws.network import cluster_vpcs
-from trn.aws.owner_tags import Owner
 from trn.cli.errors import CommandError
 
 
-def place_of(api: Api, cluster: str, owner: Owner | None = None) -> Place:
-    """Where to look for a cluster's objects: in the owner's own VPCs, or in all that carry the cluster's tag.
+def place_of(api: Api, cluster: str) -> Place:
+    """Where to look for a cluster's objects: in its VPCs too, by their tags.
 
     Raises CommandError where an EKS cluster has the name and is not this program's: its controllers mark their objects with it.
     """
@@ -20,7 +19,7 @@ def place_of(api: Api, cluster: str, owner: Owner | None = None) -> Place:
     if entry is not None and tags_of(entry, "tags").get(CLUSTER_TAG) != cluster:
         wrong = f"there is an EKS cluster `{cluster}` in {api.region} that lacks the tag {CLUSTER_TAG}={cluster}: it is not this program's"
         raise CommandError(wrong, "nothing was looked for; give the stack another `trn:name`")
-    return Place(cluster, owner.vpc_ids if owner else frozenset(cluster_vpcs(api, cluster)))
+    return Place(cluster, frozenset(cluster_vpcs(api, cluster)))
 
 
 def look(api: Api, place: Place, kinds: Collection[Kind] = KINDS) -> Iterator[Found]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 Seen = TypeVar("Seen")
 End = Literal["done", "nothing", "shown", "left", "refused", "declined", "unknown", "stopped", "interrupted", "failed"]
+OutcomeKind = Literal["done", "going", "gone", "moved", "held", "refused", "unsure", "not confirmed", "taken back"]
 
 
 class Ended(CommandError):
@@ -30,7 +31,7 @@ class Ended(CommandError):
 class Outcome:
     """What became of an action."""
 
-    kind: Literal["done", "going", "gone", "moved", "held", "refused", "unsure", "not confirmed", "taken back"]
+    kind: OutcomeKind
     """going: sent once, and waited for until a look does not see it. gone: a later look does not see it any more. moved: the object is another one, or has changed, so that nothing was sent. held: not yet; the next round tries again.
     refused: it will not be done. unsure: sent, and no end of it is known. not confirmed: a later look found it.
     taken back: it was done, and what it was for was not."""
@@ -41,6 +42,8 @@ class Outcome:
     """Pauses for that; 0: as many as the change has for any action."""
     gave: Any = None
     """What the command says of it beside."""
+    is_last: bool = False
+    """Nothing more is done, and nothing more is waited for."""
 
 
 NOT_CONFIRMED = Outcome("not confirmed", ("it was not there when it was confirmed",))
@@ -61,7 +64,7 @@ class Action:
     """Whether it comes of another action, so that consent to that one is consent to this one."""
     is_change: bool = True
     """False: nothing is called, it is only waited for, and nobody is asked."""
-    undo: Callable[[Site], None] | None = field(default=None, kw_only=True)
+    undo: Callable[[Site], Any] | None = field(default=None, kw_only=True)
     """Takes back what only prepares for what follows, where that is not done. By what is found then: it may be done in part, or not at all."""
 
     def is_within(self, confirmed: "Action") -> bool:
@@ -151,6 +154,10 @@ class Question:
     """Why the cluster's name is typed too, or given with `--name`; empty where it need not be."""
     typed: Typed | None = None
     """`--yes` takes the place of this too: what limits it then is for the command to refuse."""
+    apart: tuple[str, str] | None = None
+    """What is asked about by itself, which no option covers, and what would make that question needless."""
+    is_named_blindly: bool = False
+    """Whether `--name` covers what the look did not see: the command is for a cluster that may not answer any more."""
 
 
 @dataclass(frozen=True)
@@ -232,12 +239,12 @@ class Change(Protocol[Seen]):
         """Pure: what has changed between two looks, beside the actions themselves."""
         ...
 
-    def result(self, seen: Seen, report: "Report", /) -> Iterable[str]:
+    def result(self, seen: Seen, report: "Report", /) -> "Iterable[RenderableType]":
         """Pure: lines of the result."""
         ...
 
     def data(self, seen: Seen, report: "Report", /) -> Mapping[str, Any]:
-        """Pure: the command's own keys of `--json`, after whatever end."""
+        """Pure: the command's own keys of `--json`, after whatever end, by their names in the model."""
         ...
 
 

@@ -1,12 +1,21 @@
 """Ways into the cluster of a stack: a client, and a kubeconfig, both from what EKS says of it."""
 
-from typing import Any
+from typing import Any, Literal
 
+from facts.document import Document
 from trn.aws.api import Api
 from trn.aws.control_plane import described
 from trn.change.clients import access
 from trn.cli.errors import MISUSE, CommandError
 from trn.kubernetes.client import Kubernetes, Object
+
+
+class KubeconfigReport(Document, frozen=True):
+    """What `trn kubeconfig` makes."""
+
+    schema_: Literal["trn-kubeconfig"] = "trn-kubeconfig"
+    kubeconfig: dict[str, Any]
+    """As kubectl takes it."""
 
 
 def cluster_of(api: Api, cluster: str) -> Kubernetes:

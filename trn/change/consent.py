@@ -45,11 +45,15 @@ class Person:
 
     def confirm(self, whose: Whose, plan: Sequence[Action], question: Question | None, unknown: Sequence[Unknown]) -> Confirmed:
         """Consent to a plan. Raises where there is none."""
-        self._type_name(whose, unknown)
+        if unknown and question is not None and question.is_named_blindly:
+            self.said.type_name(whose.cluster, "; ".join(map(str, unknown)))
+        else:
+            self._type_name(whose, unknown)
         if not (unknown or whose.is_known):
             self.said.type_name(whose.cluster, "Pulumi's state does not say whose this cluster is")
         if question is not None and question.named:
             self.said.type_name(whose.cluster, question.named)
+        self._ask_apart(question)
         if question is not None and not self.said.yes:
             self._ask(question)
         return Confirmed(_A_PERSON, tuple(plan), unknown=frozenset(each.what for each in unknown))
@@ -74,10 +78,15 @@ class Person:
         for line in (*grave, *(f"not confirmed yet: {action}, {action.because}" for action in new)):
             self.tell(line)
         if grave:
+            self._ask_apart(question)
             self._ask(question or Question("Go on?"))
         elif not self.said.ask(f"Do these {len(new)} too?"):
             return replace(seen, declined=(*seen.declined, *new))
         return replace(seen, actions=(*seen.actions, *new))
+
+    def _ask_apart(self, question: Question | None) -> None:
+        if question is not None and question.apart is not None:
+            self.said.agree_apart(*question.apart)
 
     def _ask(self, question: Question) -> None:
         """A yes, and what is typed beside it. Raises what `confirm` raises, and Ended for another text."""

@@ -9,7 +9,7 @@ from trn.change.action import NOT_CONFIRMED, Action, Change, Ended, KnownBefore,
 from trn.change.consent import Confirmed, Person
 from trn.change.hold import Guard, held
 from trn.change.known import unknowns
-from trn.change.report import UNDER_WAY, Report, understood, writing
+from trn.change.report import UNDER_WAY, OtherChange, Report, understood, writing
 from trn.change.whose import Site, Whose, read_whose
 from trn.cli.errors import OwnershipError
 from trn.cli.interruption import interrupted_by_signals, signals_kept
@@ -69,7 +69,9 @@ def show(change: Change[Seen], site: Site) -> int:
 
 
 def _report(change: Change[Seen], site: Site) -> Report:
-    return Report(change.name, site, own=lambda: change.always if isinstance(change, KnownBefore) else {})
+    return Report(
+        change.name, site, getattr(change, "document", OtherChange), own=lambda: change.always if isinstance(change, KnownBefore) else {}
+    )
 
 
 def _look(change: Change[Seen], site: Site, whose: Whose, report: Report) -> Seen:
@@ -135,10 +137,15 @@ def _act(change: Change[Seen], seen: Seen, confirmed: Confirmed, guard: Guard, p
             elif _is_behind(action, plan) and number < pace.patience[action.phase - 1]:
                 report.note(action, WAITS)
             else:
-                guard.check_run(action, each=pace.in_order)
-                _settle(change, action, guard, report)
-                if report.is_over(action):
-                    guard.note_run(action, plan[place:])
+                moved = guard.check_run(action, each=pace.in_order)
+                if moved:
+                    report.note(action, moved)
+                else:
+                    _settle(change, action, guard, report)
+                    if report.is_over(action):
+                        guard.note_run(action, plan[place:])
+                if any(outcome.is_last for _, outcome in report.outcomes):
+                    return seen
             if pace.in_order and not report.is_over(action):
                 break
         site.show(len(report.done), len(report.outcomes))

@@ -6,13 +6,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trn.aws.lock import NO_ANSWER, Lock, this_run
-from trn.change.action import Action, Change, Ended, Hold, PulumiRun
+from trn.change.action import Action, Change, Ended, Hold, Outcome, PulumiRun
 from trn.change.identity import StateId, state_id
 from trn.change.report import Report, understood
 from trn.change.whose import Site, Whose
 from trn.cli.errors import CommandError
 from trn.cli.interruption import signals_kept
 from trn.kubernetes.lease import LeaseLock
+
+GROWN = "more is in Pulumi's state than was confirmed"
 
 
 @dataclass(frozen=True)
@@ -30,16 +32,20 @@ class Guard:
         self.lock.refuse_lost()
         self.whose.refuse_change(self.site)
 
-    def check_run(self, action: Action, *, each: bool = False) -> None:
-        """Before each action: for a run of Pulumi, or with `each`, the same; and the state. Raises Ended where that is not the one that was confirmed."""
+    def check_run(self, action: Action, *, each: bool = False) -> Outcome | None:
+        """Before each action: for a run of Pulumi, or with `each`, the same; and the state. Where that is not the one that was confirmed the
+        next look tells what is new to whoever is asked; a run that wants the very state that it was shown ends: raises Ended."""
         if each or isinstance(action, PulumiRun):
             self.check()
         if not isinstance(action, PulumiRun):
-            return
+            return None
         now = state_id(self.site.pulumi, self.site.subject.stack)
-        if not action.allows(now) and now != self.after.get(action.object):
+        if action.allows(now) or now == self.after.get(action.object):
+            return None
+        if action.expects == "same":
             wrong = f"the state of stack `{self.site.subject.stack}` has changed since it was confirmed"
             raise Ended("stopped", wrong, "nothing more was changed; another run of Pulumi may be at it: look, and run it again")
+        return Outcome("moved", (GROWN,))
 
     def note_run(self, action: Action, later: Iterable[Action]) -> None:
         """After a run of Pulumi that others follow: what it made of the state is what they are to find."""

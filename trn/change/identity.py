@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from trn.cli.errors import CommandError
 from trn.engine.pulumi import Pulumi
 from trn.engine.recovery import refuse_misuse
-from trn.engine.stack_state import parse_state
+from trn.engine.stack_state import StackState, parse_state
 
 
 class Identity(Protocol):
@@ -196,7 +196,8 @@ class StateId:
     """Of one stack in one backend: the root's URN and time, and the key of its secrets."""
     serial: str
     """Hash of all that is in the state, and of what is under way."""
-    ids: frozenset[str] = field(compare=False)
+    held: frozenset[tuple[str, ...]] = field(compare=False)
+    """URN, id and time of each object: one that was made again in the place of another is another one."""
     kind = "state"
 
     @property
@@ -206,7 +207,7 @@ class StateId:
 
     def within(self, confirmed: Any, /) -> bool:
         """The same stack, and nothing in it that was not confirmed."""
-        return isinstance(confirmed, StateId) and self.lineage == confirmed.lineage and self.ids <= confirmed.ids
+        return isinstance(confirmed, StateId) and self.lineage == confirmed.lineage and self.held <= confirmed.held
 
 
 def state_id(pulumi: Pulumi, stack: str) -> StateId:
@@ -220,7 +221,12 @@ def state_id(pulumi: Pulumi, stack: str) -> StateId:
         found = parse_state(json.loads(printed), "")
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise CommandError(f"`pulumi stack export` gave no state: {error!r}", "install the Pulumi CLI 3.260 or later") from error
-    return StateId(stack, _hash([found.id.secrets, found.id.root, found.id.created]), found.id.digest, found.ids)
+    return id_of(found, stack)
+
+
+def id_of(found: StackState, stack: str) -> StateId:
+    """The same, of a state that was read."""
+    return StateId(stack, _hash([found.id.secrets, found.id.root, found.id.created]), found.id.digest, found.held)
 
 
 def _hash(value: Any) -> str:

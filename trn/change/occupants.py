@@ -10,7 +10,7 @@ from training.site import Site
 from trn.change.identity import Kube
 from trn.kubernetes.client import Kubernetes, Object
 from trn.kubernetes.jobs.look import look
-from trn.kubernetes.jobs.table import Row, rows, table
+from trn.kubernetes.jobs.table import JobRow, rows, table
 
 OVER = ("Succeeded", "Failed")
 """Phases of a pod that uses nothing any more."""
@@ -20,7 +20,7 @@ OVER = ("Succeeded", "Failed")
 class Occupants:
     """Who is on the nodes of one group."""
 
-    jobs: tuple[Row, ...] = ()
+    jobs: tuple[JobRow, ...] = ()
     """Jobs of all namespaces with a pod there, as `trn jobs` shows them."""
     pods: tuple[str, ...] = ()
     """Other pods, as NAMESPACE/NAME. Those of DaemonSets go and come with their node, and are not among them."""
@@ -42,7 +42,7 @@ def occupants(kubernetes: Kubernetes, group: str, namespace: str, site: Site) ->
     nodes = {node["metadata"]["name"] for node in first.nodes if (node["metadata"].get("labels") or {}).get(GROUP_LABEL) == group}
     held = {_key(pod): pod for pod in first.pods if pod.get("spec", {}).get("nodeName") in nodes and _counts(pod)}
     others = sorted({space for space, _ in held} - {namespace})
-    jobs, known, objects = list[Row](), set[tuple[str, str]](), set[Kube]()
+    jobs, known, objects = list[JobRow](), set[tuple[str, str]](), set[Kube]()
     for view in (first, *(look(kubernetes, space, site) for space in others)):
         there = [job for job in view.jobs if any(_key(pod) in held for pod in job.pods)]
         names = {(job.name, job.kind.resource.kind) for job in there}
@@ -71,6 +71,6 @@ def shown_occupants(group: str, found: Occupants) -> Iterator[str | Table]:
     """What would be interrupted; nothing where there is nothing."""
     if found.jobs:
         yield f"jobs on the nodes of {group}; `trn cancel JOB` first saves a checkpoint:"
-        yield table(list(found.jobs))
+        yield table(found.jobs)
     if found.pods:
         yield f"other pods there: {', '.join(found.pods)}"

@@ -244,11 +244,6 @@ def chosen_stack(ownership: Ownership, found: Iterable[Found], named: str) -> st
     return stack
 
 
-def living(ownership: Ownership) -> bool:
-    """Whether there is a cluster that is not being deleted, whatever else its status is."""
-    return ownership.status not in ("", DELETING)
-
-
 def agreed(ownership: Ownership, consent: Consent, tell: Callable[[str], None]) -> ClusterIdentity:
     """The check of a command that changes a living cluster: refused, shown, and named where the state does not prove it.
 

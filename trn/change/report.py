@@ -1,17 +1,18 @@
 """What became of a change: written whatever ends it."""
 
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import typer
 
-from trn.change.action import Action, End, Ended, Outcome
+from facts.document import Document, Part
+from trn.aws.cluster_identity import ClusterIdentity
+from trn.change.action import Action, End, Ended, Outcome, OutcomeKind
 from trn.change.consent import Confirmed
 from trn.change.known import Unknown
 from trn.change.whose import Site, Whose
@@ -19,10 +20,54 @@ from trn.cli.errors import CommandError, OwnershipError
 from trn.cli.interruption import signals_kept
 from trn.cli.output import STANDARD_OUTPUT, write_json
 
-VERSION = "trn-change/1"
 HINT = "name a file with --json, or - for standard output"
 DONE, ENDED = ("done", "gone"), ("done", "going", "refused", "unsure")
 UNDER_WAY = Outcome("unsure", ("its end is not known: it may be done",))
+
+
+class Entry(Part, frozen=True):
+    """An action."""
+
+    verb: str
+    kind: str
+    name: str
+    id: str
+    """What no second object shares: an ARN, a uid, a digest."""
+    why: str
+
+
+class EndedEntry(Entry, frozen=True):
+    """An action that was begun, or found and not confirmed."""
+
+    outcome: OutcomeKind
+    said: tuple[str, ...]
+
+
+class ChangeDocument(Document, frozen=True):
+    """What the documents of all changing commands have. A command's own keys are null where it ended before it knew them."""
+
+    command: str
+    """As it is typed."""
+    stack: str
+    identity: ClusterIdentity | None
+    """Whose the cluster is; null where it ended before that was read."""
+    end: End
+    error: str
+    """What ended it before its time; empty at its own end."""
+    confirmed: tuple[Entry, ...]
+    done: tuple[EndedEntry, ...]
+    left: tuple[EndedEntry, ...]
+    unknown: tuple[str, ...]
+    """What could not be read."""
+    lock: str
+    """Why the lock stays; empty where it does not."""
+
+
+class OtherChange(ChangeDocument, frozen=True, extra="allow"):
+    """What a changing command did that has no `document` of its own: its own keys are as it gives them."""
+
+    schema_: Literal["trn-change"] = "trn-change"
+    left: Any
 
 
 @dataclass
@@ -31,6 +76,7 @@ class Report:
 
     name: str
     site: Site
+    document: type[ChangeDocument]
     end: End = "failed"
     error: str = ""
     whose: Whose | None = None
@@ -44,7 +90,7 @@ class Report:
     """Why the lock stays; empty where it does not."""
     is_written: bool = True
     own: Callable[[], Mapping[str, Any]] = dict
-    """The command's own keys."""
+    """The command's own keys, by the names of its model."""
 
     def note(self, action: Action, outcome: Outcome) -> None:
         """What became of an action, in place of what was known of it."""
@@ -82,28 +128,28 @@ class Report:
         """Exit code of a change that no error ended."""
         return int(self.end not in ("done", "nothing", "shown") or bool(self.lock) or not self.is_written)
 
-    def as_data(self) -> dict[str, Any]:
+    @property
+    def written(self) -> ChangeDocument:
         """For `--json`: what all changes have, and the command's own keys."""
-        return {
-            "schemaVersion": VERSION,
+        common: dict[str, Any] = {
             "command": self.name,
             "stack": self.site.subject.stack,
-            "identity": self.whose.ownership.identity.as_data() if self.whose else None,
+            "identity": self.whose.ownership.identity if self.whose else None,
             "end": self.end,
             "error": self.error,
             "confirmed": [entry(action) for action in self.confirmed.actions] if self.confirmed else [],
-            "done": [entry(action, outcome) for action, outcome in self.done],
-            "left": [entry(action, outcome) for action, outcome in self.left],
+            "done": [entry(*each) for each in self.done],
+            "left": [entry(*each) for each in self.left],
             "unknown": [str(each) for each in self.unknown],
             "lock": self.lock,
-            **self.own(),
         }
+        return self.document.model_validate({**common, **self.own()})
 
 
 def entry(action: Action, outcome: Outcome | None = None) -> dict[str, Any]:
-    """An action, and what became of it."""
+    """An action, and what became of it, for the fields of an Entry or an EndedEntry."""
     found = {"verb": action.verb, "kind": action.object.kind, "name": action.object.name, "id": action.object.which, "why": action.because}
-    return found if outcome is None else {**found, "outcome": outcome.kind, "said": list(outcome.said)}
+    return found if outcome is None else {**found, "outcome": outcome.kind, "said": outcome.said}
 
 
 @contextmanager
@@ -153,9 +199,9 @@ def _refuse_unwritable(place: Path | None) -> None:
 
 
 def _write(report: Report) -> None:
-    data = report.as_data()
+    document = report.written
     try:
-        write_json(data, report.site.json_file)
+        write_json(document, report.site.json_file)
     except (CommandError, OSError) as error:
         report.is_written = False
-        sys.stderr.write(f"{json.dumps(data, indent=2, default=str)}\n{understood(error)}; it is above\n")
+        sys.stderr.write(f"{document.as_json()}{understood(error)}; it is above\n")

@@ -44,13 +44,6 @@ class SweepPlan:
         """What the deletions cost a day, as far as prices are known."""
         return round(sum(found.usd_per_day or 0 for found in self.deletions), 2)
 
-    def new_since(self, confirmed: "SweepPlan") -> tuple[Found, ...]:
-        """Deletions that are not in the plan that was confirmed, nor follow from what is in it."""
-        keys = {found.key for found in confirmed.deletions}
-        ids = {found.id for found in confirmed.deletions}
-        # An interface of a node is free, and so listed, only once its node is gone.
-        return tuple(found for found in self.deletions if found.key not in keys and found.tags.get(INSTANCE_TAG) not in ids)
-
 
 @dataclass(frozen=True)
 class Keeping:

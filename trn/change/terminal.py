@@ -26,7 +26,7 @@ def terminal(
     def tell(what: Any) -> None:
         progress.print(what, markup=False, soft_wrap=True)
 
-    def say(line: str) -> None:
+    def say(line: Any) -> None:
         console.print(line, markup=False, soft_wrap=True)
 
     with gauge(waiting, progress) as show:

@@ -26,7 +26,7 @@ class Site:
     pause: Callable[[float], None]
     tell: "Callable[[RenderableType], None]"
     """Shows something on standard error."""
-    say: Callable[[str], None]
+    say: "Callable[[RenderableType], None]"
     """Prints a line of the result."""
     show: Callable[[int, int], None] = lambda done, total: None
     """Shows how long something is waited for."""

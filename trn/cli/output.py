@@ -97,7 +97,7 @@ def write_json(value: Any, json_file: Path | None) -> None:
     """
     if json_file is None:
         return
-    text = voice.words(json.dumps(value, indent=2, default=_plain)) + "\n"
+    text = voice.words(value.as_json() if hasattr(value, "as_json") else json.dumps(value, indent=2, default=_plain) + "\n")
     if json_file == STANDARD_OUTPUT:
         sys.stdout.write(text)
         return
@@ -143,14 +143,14 @@ def tracked(items: Sequence[T], what: str, *, quiet: bool = False) -> Iterator[T
 
 @contextmanager
 def gauge(what: str, console: Console) -> Iterator[Callable[[int, int], None]]:
-    """Yields a `(done, total)` callback, for waits of unknown length: a bar like that of `tracked`.
+    """Yields a `(done, total)` callback, for waits of unknown length: a bar like that of `tracked`, or none where `what` is empty.
 
     `console`: the one that lines are printed on meanwhile, so that they stand above the bar.
     """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not can_redraw(console)) as progress:
+    with Progress(*columns, console=console, transient=True, disable=not (what and can_redraw(console))) as progress:
         bar = progress.add_task(what, total=None)
         yield lambda done, total: progress.update(bar, completed=done, total=total)
 

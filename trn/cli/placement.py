@@ -108,7 +108,8 @@ def place(line: Line, words: Words, stacks: Sequence[str]) -> Placed:
 def guessed(line: Line, words: Words, stacks: Sequence[str]) -> Placed:
     """What a line that is not whole begins with, for the shell to complete."""
     before = (*words.before, *(words.behind or ()))
-    stack = words.stack or (before[0] if before and before[0] in stacks else None)
+    is_first = line.stack is not StackUse.NONE and before[:1] and before[0] in stacks
+    stack = words.stack or (before[0] if is_first else None)
     return Placed(stack, stack is not None, _values(line, before if stack is None or words.stack else before[1:]))
 
 

@@ -13,7 +13,7 @@ from rich.text import Text
 from simulator.engine.clock import Step
 from simulator.engine.order import creation_dependencies, recorded_dependencies
 from simulator.recording import Recording
-from simulator.report.drawing.text import duration, short_type
+from simulator.report.words import duration, short_type
 from trn.cli.output import can_redraw
 
 FRAMES_PER_S = 12

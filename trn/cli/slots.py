@@ -1,10 +1,8 @@
-"""What the arguments of commands look like, by their names, and what commands do with their stack."""
+"""What the arguments of commands look like, by their names."""
 
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-
-from trn.cli.placement import StackUse
 
 ANY = "any"
 """Value of an option that was given without one."""
@@ -70,7 +68,3 @@ EXISTS: Mapping[str, Callable[[str], bool]] = {
 """Whether a word names an argument that is there, where this machine knows it."""
 NEED_MARK = ("command",)
 """Arguments that begin behind `--`: they are run."""
-STACK_USES: Mapping[str, StackUse] = {"init": StackUse.NEW, "import": StackUse.NEW, "lint": StackUse.OPTIONAL}
-"""Of commands that do not need a stack file that is there."""
-UNNEEDED_WITH: Mapping[str, str] = {"watch": "log"}
-"""Option with which a command needs no stack."""

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from typer._click.exceptions import NoSuchOption, UsageError
+from typer import BadParameter
 
 from trn.cli.control_characters import escaped
 from trn.cli.errors import INTERRUPTED, INTERRUPTION, MISUSE, CommandError
@@ -27,26 +27,10 @@ class Stopped(Exception):
     """Ctrl-C outside of a command: typer would end the process by its code, without a word."""
 
 
-class UsageProblem(UsageError):
-    """A line that the grammar refuses, with what would be right."""
-
-    def __init__(self, wrong: str, hint: str, context: Any) -> None:
-        super().__init__(wrong, context)
-        self.hint = hint
-
-
-def as_command_error(error: UsageError) -> CommandError:
-    """The error as a user reads it."""
-    if isinstance(error, UsageProblem):
-        return CommandError(error.message, error.hint, code=MISUSE)
+def as_command_error(error: BadParameter) -> CommandError:
+    """A value that typer refuses, or one that is missing, as a user reads it."""
     context = error.ctx
     message = error.format_message().rstrip(".")
-    if isinstance(error, NoSuchOption):
-        words = context.command_path.partition(" ")[2] if context is not None else ""
-        if error.option_name == "--practice" and not words.startswith("practice"):
-            return CommandError("`--practice` comes before the command", f"trn --practice {words}", code=MISUSE)
-        near = f"; did you mean {' or '.join(f'`{name}`' for name in error.possibilities)}?" if error.possibilities else ""
-        message = f"no such option: {error.option_name}{near}"
     usage = " ".join(context.get_usage().split()).removeprefix("Usage: ") if context is not None else "trn"
     help_option = f"`{context.command_path} --help` lists the options" if context is not None else "`trn --help` lists the commands"
     return CommandError(f"{message[:1].lower()}{message[1:]}", f"{usage}\n{help_option}", code=MISUSE)
@@ -55,16 +39,13 @@ def as_command_error(error: UsageError) -> CommandError:
 def ended(run: Callable[[], Any]) -> int:
     """Exit code of a command line. Errors of usage, a question without an answer, and Ctrl-C are said in one place."""
     from typer import Abort
-    from typer._click.exceptions import NoArgsIsHelpError
 
     try:
         return int(run() or 0)
-    except NoArgsIsHelpError as error:
-        error.show()
-        return MISUSE
-    except UsageError as error:
-        sys.stderr.write(f"{escaped(str(as_command_error(error)))}\n")
-        return MISUSE
+    except (BadParameter, CommandError) as error:
+        known = error if isinstance(error, CommandError) else as_command_error(error)
+        sys.stderr.write(f"{escaped(str(known))}\n")
+        return known.code
     except (KeyboardInterrupt, Stopped):
         sys.stderr.write(INTERRUPTION)
         return INTERRUPTED

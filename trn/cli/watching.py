@@ -1,8 +1,7 @@
 """How a command shows what it does, and passes the time."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 
 @dataclass(frozen=True)
@@ -15,5 +14,3 @@ class Watching:
     """Lets seconds pass."""
     show: Callable[[int, int], None] = lambda done, total: None
     """Shows how much is done."""
-    tracked: Callable[[Sequence[Any]], Sequence[Any]] = lambda items: items
-    """Shows how far a list is worked off."""

@@ -10,17 +10,18 @@ from typing import Any
 
 from trn.cli.errors import MISUSE, CommandError
 from trn.engine.stack_names import stack_path
+from trn.table import CommandEntry
 
 
-def refuse_early(command: str, given: Mapping[str, Any]) -> None:
+def refuse_early(entry: CommandEntry, given: Mapping[str, Any]) -> None:
     """Raises what the first of the arguments and options that names nothing deserves. `given`: all of them by name."""
     for name, value in given.items():
         if isinstance(value, float) and not isfinite(value):
             option = f"--{name.replace('_', '-')}"
             raise CommandError(f"`{option}` is `{value}`\n  allowed: a number that has an end", f"write such as {option} 8", code=MISUSE)
     for name, check in _CHECKS.items():
-        if given.get(name):
-            check(given[name], given, command)
+        if given.get(name) and not entry.skips(name, given):
+            check(given[name], given, entry)
 
 
 def group_names(stack: str) -> list[str]:
@@ -32,14 +33,11 @@ def group_names(stack: str) -> list[str]:
     return sorted(map(str, groups)) if isinstance(groups, dict) else []
 
 
-def _stack(name: str, _given: Mapping[str, Any], _command: str) -> None:
+def _stack(name: str, _given: Mapping[str, Any], _entry: CommandEntry) -> None:
     stack_path(name)
 
 
-def _group(name: str, given: Mapping[str, Any], command: str) -> None:
-    if command == "buy" and given.get("instance_type"):
-        # A group that is made for the block.
-        return
+def _group(name: str, given: Mapping[str, Any], _entry: CommandEntry) -> None:
     known = group_names(given["stack"])
     if known and name not in known:
         raise no_group(given["stack"], name, known)
@@ -55,35 +53,26 @@ def no_group(stack: str, name: str, known: Sequence[str]) -> CommandError:
     return CommandError(wrong, f"did you mean `{near[0]}`? {hint}" if near else hint, code=MISUSE)
 
 
-def _faults(texts: Sequence[str], _given: Mapping[str, Any], command: str) -> None:
-    if command == "engine":
-        # The engine has faults of its own.
-        return
+def _faults(texts: Sequence[str], _given: Mapping[str, Any], _entry: CommandEntry) -> None:
     from simulator.account.faults import Faults
     from simulator.faults_syntax import parse_fault
 
     Faults.of([parse_fault(text) for text in texts])
 
 
-def _scenario(name: str, _given: Mapping[str, Any], _command: str) -> None:
+def _scenario(name: str, _given: Mapping[str, Any], _entry: CommandEntry) -> None:
     from simulator.scenario_files import path_of
 
     path_of(name)
 
 
-def _file(path: Path, _given: Mapping[str, Any], command: str) -> None:
-    if str(path) != "-" and not path.exists():
-        raise CommandError(f"cannot read {path}: No such file or directory", _FILE_HINTS[command], code=MISUSE)
+def _file(path: Path | str, _given: Mapping[str, Any], entry: CommandEntry) -> None:
+    # typer before 0.29 has text here.
+    if str(path) != "-" and not Path(path).exists():
+        raise CommandError(f"cannot read {path}: No such file or directory", entry.file_hint, code=MISUSE)
 
 
-_JOB_FILE = "name a job file; docs/jobs.md has one"
-_FILE_HINTS = {
-    "submit": _JOB_FILE,
-    "precompile": _JOB_FILE,
-    "lint": "name a manifest, or - for standard input",
-    "watch": "name a log, such as one that `trn logs` printed",
-}
-_CHECKS: Mapping[str, Callable[[Any, Mapping[str, Any], str], None]] = {
+_CHECKS: Mapping[str, Callable[[Any, Mapping[str, Any], CommandEntry], None]] = {
     "compare": _stack,
     "after": _stack,
     "group": _group,

@@ -26,7 +26,7 @@ ROOT = "config"
 """Key of a stack file below which all configuration is."""
 
 _COMMENT = re.compile(r"(?<=\s)#[^\r\n]*")
-_HINT = "check that it is a file that you may read and write"
+HINT = "check that it is a file that you may read and write"
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,13 @@ def edit_stack(stack: str, edits: Sequence[Edit], start: Path | None = None) -> 
     after = edited(before, edits)
     if after == before:
         return False
-    write_text(stack_path(stack, start), after, _HINT)
+    write_text(stack_path(stack, start), after, HINT)
     return True
 
 
 def stack_text(stack: str, start: Path | None = None) -> str:
     """The stack file as it is written. Raises CommandError."""
-    return read_text(stack_path(stack, start), MAX_BYTES, _HINT)
+    return read_text(stack_path(stack, start), MAX_BYTES, HINT)
 
 
 def refuse_uneditable(stack: str, edits: Sequence[Edit], start: Path | None = None) -> None:
@@ -72,7 +72,7 @@ def refuse_uneditable(stack: str, edits: Sequence[Edit], start: Path | None = No
     path = stack_path(stack, start)
     edited(stack_text(stack, start), edits)
     if not os.access(path, os.W_OK):
-        raise CommandError(f"cannot write `{path}`: it is read-only for this user", _HINT)
+        raise CommandError(f"cannot write `{path}`: it is read-only for this user", HINT)
 
 
 def edited(text: str, edits: Sequence[Edit]) -> str:

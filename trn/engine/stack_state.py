@@ -53,6 +53,8 @@ class StackState:
     """URN, id and creation time of all that the state holds outside the engine, and of what is being made: what a run of Pulumi may delete."""
     unsaved: frozenset[str] = frozenset()
     """Ids of the file systems that Pulumi deletes without a final backup: it goes by the state, not by the stack file."""
+    is_empty: bool = True
+    """It holds nothing at all, no component either."""
 
     @property
     def is_gone(self) -> bool:
@@ -83,6 +85,7 @@ def parse_state(export: Any, cluster: str) -> StackState:
         vpc_ids=frozenset(each["id"] for each in found.outside if each.get("type") == VPC.token),
         is_unfinished=any(each["resource"]["type"] == CLUSTER_TYPE.token for each in found.pending if each.get("type") == "creating"),
         id=found.id,
+        is_empty=not (found.resources or found.pending),
     )
 
 

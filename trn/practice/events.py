@@ -2,11 +2,14 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from trn.cli.options import JsonFile, Stack
+
+if TYPE_CHECKING:
+    from facts.document import Document
 
 JobName = Annotated[str, typer.Argument(metavar="JOB", help="Name of the job.")]
 Nodes = Annotated[int | None, typer.Option("--nodes", min=1, help="Neuron nodes that it takes. Else all that are up.")]
@@ -27,8 +30,11 @@ def job(stack: Stack, name: JobName = "bert", nodes: Nodes = None, json_file: Js
     Example: trn practice job dev bert --nodes 2
     """
     from trn.practice.users import start_job
+    from trn.practice.view import PracticeJobReport
 
-    return _happened(stack, json_file, lambda kubernetes, settings, _world: start_job(kubernetes, settings, stack, name, nodes))
+    return _happened(
+        stack, PracticeJobReport, json_file, lambda kubernetes, settings, _world: start_job(kubernetes, settings, stack, name, nodes)
+    )
 
 
 def event(stack: Stack, what: What = "load-balancer", json_file: JsonFile = None) -> int:
@@ -37,16 +43,17 @@ def event(stack: Stack, what: What = "load-balancer", json_file: JsonFile = None
     Example: trn practice event dev load-balancer
     """
     from trn.practice import users
+    from trn.practice.view import PracticeEventReport
 
     acts = {
         "load-balancer": lambda kubernetes, settings, _world: users.ask_for_balancer(kubernetes, settings),
         "claim-in-use": lambda kubernetes, settings, _world: users.mount_claim(kubernetes, settings),
         "karpenter-node": lambda _kubernetes, _settings, world: users.launch_by_karpenter(world),
     }
-    return _happened(stack, json_file, acts[what])
+    return _happened(stack, PracticeEventReport, json_file, acts[what])
 
 
-def _happened(stack: str, json_file: Path | None, act: Callable[..., str]) -> int:
+def _happened(stack: str, report: "Callable[..., Document]", json_file: Path | None, act: Callable[..., str]) -> int:
     from trn.change.cluster import cluster_of
     from trn.cli.output import results, write_json
     from trn.engine.program import settings_of
@@ -56,6 +63,6 @@ def _happened(stack: str, json_file: Path | None, act: Callable[..., str]) -> in
     settings = settings_of(read_stack_file(stack))
     console = results(json_file)
     said = act(cluster_of(practice().aws(stack, settings.region), settings.name), settings, practice().account(stack).world)
-    write_json({"stack": stack, "happened": said}, json_file)
+    write_json(report(stack=stack, happened=said), json_file)
     console.print(said, markup=False, soft_wrap=True)
     return 0

@@ -81,7 +81,7 @@ def _run(
     from trn.practice.engines import engine_of
     from trn.practice.pulumi import end_control_plane
     from trn.practice.run import by_pulumi, chosen_engine, refuse_faults, rehearsed
-    from trn.practice.view import as_data, lines
+    from trn.practice.view import lines, report_of
 
     stack_file, folder, faults = read_stack_file(stack), practice_folder(stack), tuple(fault or ())
     there = engine_of(folder, stack_file)
@@ -106,7 +106,7 @@ def _run(
             progress = Progress(errors(), quiet=quiet, speed=speed)
             outcome = rehearsed(practice().account(stack), stack_file, faults, progress, down=down)
         left = practice().leftovers(stack)
-    write_json(as_data(stack, outcome), json_file)
+    write_json(report_of(stack, outcome, down=down), json_file)
     for line in lines(stack, outcome, left, down=down):
         console.print(line, markup=False, soft_wrap=True)
     if outcome.ended_well and folder.has_control_plane:

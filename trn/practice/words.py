@@ -3,9 +3,11 @@
 import re
 from collections.abc import Callable
 
-_AROUND = "check|cost|plan|upgrade|iam|status|verify|kubeconfig|shell|top|logs|scale|roll|drain|recover|destroy|sweep|submit|jobs|why|watch|cancel|precompile|data|bundle|capacity"
-"""Commands of `trn` that act on a cluster, and take `--practice`."""
-_OF_A_STACK = "check|plan|status|verify|drain|recover|destroy|sweep|bundle"
+from trn.table import ENTRIES, InPractice
+
+_AROUND = "|".join(sorted({entry.place.split()[0] for entry in ENTRIES.values() if entry.in_practice is InPractice.SIMULATED}))
+"""Commands of `trn` that act on a cluster, and take `--practice`; for those of a group its word."""
+_OF_A_STACK = "|".join(place for place, entry in ENTRIES.items() if entry.in_practice is InPractice.SIMULATED and not entry.takes_words)
 """Those of them whose only argument is the stack."""
 _STACK = r"(?: --stack [\w.-]*[\w-])?"
 _KNOWN: tuple[tuple[str, Callable[[str, str], str]], ...] = (
@@ -16,7 +18,7 @@ _KNOWN: tuple[tuple[str, Callable[[str, str], str]], ...] = (
     (rf"pulumi destroy{_STACK}", lambda stack, _: f"trn practice down {stack}"),
     # Not `config`: the key is in the user's own stack file, wherever the stack is up.
     (rf"pulumi (?:cancel|refresh|import|preview|stack|state|up)\b{_STACK}", lambda stack, text: f"trn engine {stack} -- {text.split()[1]}"),
-    (rf"trn (?:{_OF_A_STACK})(?=`| --)", lambda stack, text: f"trn --practice {text.split()[1]} {stack}"),
+    (rf"trn (?:{_OF_A_STACK})(?=`| --)", lambda stack, text: f"trn --practice {text.removeprefix('trn ')} {stack}"),
     (rf"trn (?:{_AROUND})\b", lambda _, text: f"trn --practice {text.split()[1]}"),
 )  # fmt: skip
 """What begins a command, and what takes its place, from the stack and the text. The first that fits counts."""

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from report.page import page_html
+from report.timeline import timeline_svg
 from simulator.account.faults import Faults
 from simulator.faults_syntax import FaultRequest, parse_fault
 from simulator.rehearsal import Circumstances, Rehearsal
-from simulator.report.drawing.page import page_html
-from simulator.report.drawing.timeline import timeline_svg
 from simulator.report.schema import Report
 from simulator.scenarios import circumstances, read
 from trn.cli.output import STANDARD_OUTPUT

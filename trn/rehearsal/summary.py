@@ -7,8 +7,8 @@ from rich.console import Console
 from rich.text import Text
 
 from facts.prices import HOURS_PER_MONTH
-from simulator.report.drawing.text import duration, plural, short_type
 from simulator.report.schema import Cost, CostPoint, Destroy, PathStep, Report, StepTimes, Up
+from simulator.report.words import duration, plural, short_type
 from trn.cli.lines import Line, print_lines
 
 MOST_LEFT_SHOWN = 5

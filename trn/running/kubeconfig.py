@@ -22,14 +22,14 @@ def kubeconfig(
     Example: trn kubeconfig dev --output ~/.kube/trn, or: trn kubeconfig dev
     """
     from trn.change.clients import access
-    from trn.change.cluster import kubeconfig_of
+    from trn.change.cluster import KubeconfigReport, kubeconfig_of
     from trn.cli.output import errors, write_json
     from trn.engine.program import settings_of
     from trn.engine.stack_file import read_stack_file
 
     settings = settings_of(read_stack_file(stack))
     document = kubeconfig_of(access().aws(stack, settings.region), settings.name)
-    write_json(document, json_file)
+    write_json(KubeconfigReport(kubeconfig=document), json_file)
     if access().is_practice:
         note = "note     it leads nowhere: the API server is part of the practice account, and only `trn --practice` reaches it"
         errors().print(note, markup=False, soft_wrap=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 from zlib import crc32
 
-from simulator.account import kinds
+from simulator.account import kinds, view
 from simulator.account.objects import CloudObject
 from simulator.account.state import AccountState
 from simulator.doors.kubernetes.nodes import PLUGINS, Object, is_neuron, nodes, plugin_runs
@@ -27,9 +27,8 @@ PROGRAM, USER = "pulumi-kubernetes-5f3c1a2b", "kubectl-client-side-apply"
 
 def objects(state: AccountState, kind: ServedKind) -> Iterator[Object]:
     """All objects of a kind."""
-    for item in state if _key(kind) != "v1/Node" else ():
-        if kinds.is_kubernetes(item.registration.type) and kinds.object_kind(item.registration.type) == _key(kind):
-            yield shown(item)
+    if _key(kind) not in ("v1/Node", "v1/Pod"):
+        yield from map(shown, view.objects_of_kind(state, _key(kind)))
     if kind.group == "" and kind.kind == "Node":
         yield from nodes(state)
     elif kind.group == "" and kind.kind == "Pod":
@@ -50,12 +49,10 @@ def _key(kind: ServedKind) -> str:
 
 def find(state: AccountState, kind: ServedKind, namespace: str, name: str) -> CloudObject | None:
     """One object that the account holds."""
-    for item in state:
-        made = item.registration
-        if kinds.is_kubernetes(made.type) and kinds.object_kind(made.type) == _key(kind):
-            metadata = made.inputs["metadata"]
-            if metadata["name"] == name and (not namespace or metadata.get("namespace", "default") == namespace):
-                return item
+    for item in view.objects_of_kind(state, _key(kind)):
+        metadata = item.registration.inputs["metadata"]
+        if metadata["name"] == name and (not namespace or metadata.get("namespace", "default") == namespace):
+            return item
     return None
 
 

@@ -14,6 +14,7 @@ from simulator.account.state import AccountState
 from simulator.doors.kubernetes.nodes import HELD, Object, closings, nodes
 from simulator.recording import Registration
 
+POD = "kubernetes:core/v1:Pod"
 LOG = "simulated account: no container runs here"
 _JOB_LABELS = {"batch.volcano.sh/Job": "volcano.sh/job-name", "batch/Job": "batch.kubernetes.io/job-name"}
 _DEVICES = (NEURON_RESOURCE, NEURON_CORE_RESOURCE, EFA_RESOURCE)
@@ -27,6 +28,7 @@ def pods(state: AccountState) -> list[Object]:
     for job in sorted(jobs(state), key=lambda item: item.registration.id):
         open_nodes = [node for node in there if _takes(job, node, closed)]
         found += _placed(job, open_nodes, held)
+    found += [_alone(item, there, held) for item in state.existing(POD)]
     for item in state.existing(kinds.DAEMON_SET):
         found += [_daemon(item, node) for node in there if _tolerated(item.registration.inputs["spec"]["template"]["spec"], node)]
     return found
@@ -57,7 +59,7 @@ def _placed(job: CloudObject, there: list[Object], held: Counter[tuple[str, str]
     wanted = list(_wanted(job))
     chosen: list[Object | None] = []
     trial = Counter(held)
-    for _, spec in wanted:
+    for _, _, spec in wanted:
         node = next((node for node in there if _tolerated(spec, node) and _fits(spec, node, trial)), None)
         chosen.append(node)
         if node is not None:
@@ -68,21 +70,25 @@ def _placed(job: CloudObject, there: list[Object], held: Counter[tuple[str, str]
         chosen = [None] * len(wanted)
     else:
         held.update(trial - held)
-    return [_pod(job, name, spec, node) for (name, spec), node in zip(wanted, chosen, strict=True)]
+    return [_pod(job, name, labels, spec, node) for (name, labels, spec), node in zip(wanted, chosen, strict=True)]
 
 
-def _wanted(job: CloudObject) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Name and spec of each pod that a job asks for."""
+def _wanted(job: CloudObject) -> Iterator[tuple[str, Mapping[str, str], Mapping[str, Any]]]:
+    """Name, labels and spec of each pod that a job asks for."""
     if is_stopped(job):
         return
     inputs = job.registration.inputs
     name, spec = inputs["metadata"]["name"], inputs.get("spec") or {}
     for task in spec.get("tasks") or ():
         for number in range(int(task.get("replicas", 1))):
-            yield f"{name}-{task['name']}-{number}", task["template"]["spec"]
+            yield f"{name}-{task['name']}-{number}", _labels(task["template"]), task["template"]["spec"]
     if "template" in spec:
         for number in range(int(spec.get("parallelism", 1))):
-            yield f"{name}-{number}", spec["template"]["spec"]
+            yield f"{name}-{number}", _labels(spec["template"]), spec["template"]["spec"]
+
+
+def _labels(template: Mapping[str, Any]) -> Mapping[str, str]:
+    return (template.get("metadata") or {}).get("labels") or {}
 
 
 def _asked(spec: Mapping[str, Any]) -> dict[str, int]:
@@ -107,20 +113,29 @@ def _tolerated(spec: Mapping[str, Any], node: Object) -> bool:
     return (None, "Exists") in tolerated or all(taint["key"] in keys for taint in node["spec"]["taints"] if taint["key"] == NEURON_TAINT)
 
 
-def _pod(job: CloudObject, name: str, spec: Mapping[str, Any], node: Object | None) -> Object:
+def _pod(job: CloudObject, name: str, own: Mapping[str, str], spec: Mapping[str, Any], node: Object | None) -> Object:
     metadata = job.registration.inputs["metadata"]
     owner = {"apiVersion": "batch/v1", "kind": "Job", "name": metadata["name"], "uid": uid_of(job), "controller": True}
-    labels = {_label(job): metadata["name"]}
+    labels = {**own, _label(job): metadata["name"]}
     return _standing(name, metadata.get("namespace", "default"), labels, spec, node, [owner])
+
+
+def _alone(item: CloudObject, there: list[Object], held: Counter[tuple[str, str]]) -> Object:
+    """A pod that a user made."""
+    inputs = item.registration.inputs
+    metadata, spec = inputs["metadata"], inputs["spec"]
+    node = next((node for node in there if _tolerated(spec, node) and _fits(spec, node, held)), None)
+    pod = _standing(metadata["name"], metadata["namespace"], metadata.get("labels") or {}, spec, node, [])
+    status = {**pod["status"], **(inputs.get("status") or {})}
+    return {**pod, "metadata": {**metadata, **pod["metadata"], "uid": uid_of(item)}, "status": status}
 
 
 def _daemon(item: CloudObject, node: Object) -> Object:
     inputs = item.registration.inputs
     template, name = inputs["spec"]["template"], inputs["metadata"]["name"]
     owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": name, "uid": uid_of(item), "controller": True}
-    labels = template.get("metadata", {}).get("labels") or {}
     pod = f"{name}-{node['metadata']['uid'][-5:]}"
-    return _standing(pod, inputs["metadata"].get("namespace", "default"), labels, template["spec"], node, [owner])
+    return _standing(pod, inputs["metadata"].get("namespace", "default"), _labels(template), template["spec"], node, [owner])
 
 
 def _standing(

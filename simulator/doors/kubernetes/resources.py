@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from simulator.account import kinds, view
-from simulator.account.charts import chart_of
+from simulator.account import kinds
+from simulator.account.charts import kinds_brought
 from simulator.account.state import AccountState
 
 _BUILT_IN = {
@@ -68,9 +68,7 @@ def served_kinds(state: AccountState) -> Iterator[ServedKind]:
 def _custom_kinds(state: AccountState) -> set[str]:
     found: set[str] = set()
     for item in (*state.existing(kinds.RELEASE), *state.existing(kinds.ADDON)):
-        chart = chart_of(item.registration)
-        if chart is not None:
-            found |= {kind for kind in (*chart.kinds, *chart.kinds_that_stay) if view.knows_kind(state, kind)}
+        found |= {*kinds_brought(item.registration)}
     for item in state.existing(kinds.CUSTOM_RESOURCE_DEFINITION):
         spec = item.registration.inputs["spec"]
         found.add(f"{spec['group']}/{spec['names']['kind']}")

@@ -102,7 +102,7 @@ def test_a_real_cause_is_named_and_the_job_is_cancelled(control_plane: ControlPl
     door = door_of(control_plane)
     view = look(door, namespace)
     (row,) = rows(view)
-    assert (row.name, row.wanted, row.running, str(row.phase)) == ("bert", 1, 0, "waiting")
+    assert (row.name, row.nodes_wanted, row.nodes_running, str(row.state)) == ("bert", 1, 0, "waiting")
     assert cancelled(door, "bert", namespace, now=True, pause=time.sleep).is_gone
     assert not look(door, namespace).jobs
 

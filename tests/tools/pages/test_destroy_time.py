@@ -8,7 +8,7 @@ from facts.resources.table import TYPES
 from simulator.destroy_bound import destroy_bound
 from simulator.doors.recorder import program_at
 from simulator.rehearsal import Rehearsal, Stack, rehearse
-from tests.simulator.report.builders import report as built
+from tests.report.builders import report as built
 from tests.stacks.samples import configurations
 from tests.support import ROOT, as_pulumi
 from tools.pages.destroy_time import MARKER, REASONS, SHORTEST_S, page, waits

@@ -3,11 +3,9 @@
 import subprocess
 import sys
 import textwrap
-from typing import Any
 
 import boto3
 import pytest
-import typer.main
 from botocore import exceptions
 from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ClientError
@@ -15,7 +13,7 @@ from botocore.exceptions import ClientError
 from simulator.doors.wire.wire import Refused, Wire, WireSession
 from tests.support import ROOT
 from tests.trn.aws.cloud import Cloud
-from trn.app import app
+from tests.trn.cli.lines import taken
 from trn.aws import api, errors
 from trn.aws.api import BotoApi, Call
 from trn.cli.errors import CommandError
@@ -214,15 +212,11 @@ def test_tags_are_read_in_both_spellings():
 
 def test_the_commands_around_a_cluster_are_taken():
     """What a reader copies must run: each line is parsed by the command line itself, up to where it would act."""
-    command: Any = typer.main.get_command(app)
     section = (ROOT / "docs/running.md").read_text().split("## ")[0]
     lines = [line.split("#")[0].split()[2:] for line in section.splitlines() if line.startswith("$ trn ")]
     assert len(lines) >= 5
-    for name, *arguments in lines:
-        of = command.commands[name]
-        while hasattr(of, "commands"):
-            of = of.commands[arguments.pop(0)]
-        assert of.make_context(of.name, list(arguments)).params["stack"] == "night"
+    for words in lines:
+        assert taken(words, ("dev", "night"))[1]["stack"] == "night"
 
 
 def test_help_loads_no_sdk_and_every_command_has_an_example():
@@ -236,7 +230,7 @@ def test_help_loads_no_sdk_and_every_command_has_an_example():
             help = CliRunner().invoke(app, [name.replace("_", "-"), "--help"]).output
             # The engine passes its arguments on, and with them Pulumi's own --json.
             assert "Example" in help and ("--json" in help or name == "engine"), name
-        loaded = {module.split(".")[0] for module in sys.modules} & {"boto3", "botocore", "pulumi", "kubernetes", "yaml", "rich"}
+        loaded = {module.split(".")[0] for module in sys.modules} & {"boto3", "botocore", "pulumi", "kubernetes", "jinja2", "yaml", "rich"}
         print(len(names) > 0, sorted(loaded))
     """)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
@@ -250,7 +244,7 @@ def test_the_list_of_commands_loads_neither_rich_nor_pydantic():
         from typer.testing import CliRunner
         from trn.app import app
         assert "verify" in CliRunner().invoke(app, ["--help"]).output
-        print(sorted({module.split(".")[0] for module in sys.modules} & {"boto3", "pulumi", "pydantic", "rich", "yaml"}))
+        print(sorted({module.split(".")[0] for module in sys.modules} & {"boto3", "jinja2", "pulumi", "pydantic", "rich", "yaml"}))
     """)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.strip() == "[]"

@@ -7,18 +7,19 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.support import ROOT
+from tests.trn.given import Given
 from trn.app import app
 
 
-def empty_project(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def empty_project(folder: Path, monkeypatch: pytest.MonkeyPatch, given: Given) -> Path:
     """Makes the folder a project, works in it, keeps answers in it; the caller's address cannot be learned."""
 
-    def unknown(_self: object) -> str:
+    def unknown() -> str:
         raise OSError("no network")
 
     for name in ("Pulumi.yaml", "__main__.py"):
         shutil.copy(ROOT / name, folder / name)
-    monkeypatch.setattr("trn.change.clients.Live.own_address", unknown)
+    given.address = unknown
     monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
     monkeypatch.chdir(folder)
     return folder

@@ -32,7 +32,7 @@ def output(*arguments: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_the_table_has_every_add_on_with_its_version(monkeypatch: pytest.MonkeyPatch):
     """The command and the declarations list the same add-ons."""
-    rows = {row["key"]: row for row in json.loads(output("addons", "--json", "-", monkeypatch=monkeypatch))}
+    rows = {row["key"]: row for row in json.loads(output("addons", "--json", "-", monkeypatch=monkeypatch))["addons"]}
     assert rows.keys() == {declaration.key for declaration in REGISTRY}
     assert rows["volcano"]["versions"] == ["volcano 1.15.0"]
     assert rows["volcano"]["on"] is True
@@ -49,7 +49,7 @@ def test_the_table_has_every_add_on_with_its_version(monkeypatch: pytest.MonkeyP
 
 def test_what_is_on_in_the_table_is_what_the_program_makes(monkeypatch: pytest.MonkeyPatch):
     """A table that is not the program's own soon tells of another cluster."""
-    rows = json.loads(output("addons", "--json", "-", monkeypatch=monkeypatch))
+    rows = json.loads(output("addons", "--json", "-", monkeypatch=monkeypatch))["addons"]
     charts = {version.split()[0] for row in rows if row["on"] for version in row["versions"]}
     released = {item.inputs["name"] for item in record_stack(dev_configuration()).of_type(RELEASE)}
     assert released <= charts
@@ -79,7 +79,7 @@ def test_the_table_fits_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("trn.cli.output.PIPE_WIDTH", 80)
     text = output("addons", monkeypatch=monkeypatch)
     assert "…" not in text
-    for row in json.loads(output("addons", "--json", "-", monkeypatch=monkeypatch)):
+    for row in json.loads(output("addons", "--json", "-", monkeypatch=monkeypatch))["addons"]:
         for part in (row["title"], *(part for version in row["versions"] for part in version.split())):
             assert part in text
 
@@ -123,12 +123,9 @@ def test_without_a_mirror_the_list_is_of_images_alone(monkeypatch: pytest.Monkey
     lines = output("images", monkeypatch=monkeypatch).splitlines()
     assert "quay.io/coreos/etcd:v3.5.33" in lines
     assert all(" " not in line for line in lines)
-    assert json.loads(output("images", "--json", "-", monkeypatch=monkeypatch)) == {
-        "images": [
-            {"addon": entry["addon"], "image": entry["image"]}
-            for entry in json.loads(output("images", "--mirror", MIRROR, "--json", "-", monkeypatch=monkeypatch))["images"]
-        ]
-    }
+    plain, mirrored = (json.loads(output("images", *words, "--json", "-", monkeypatch=monkeypatch)) for words in ((), ("--mirror", MIRROR)))
+    assert plain["images"] == [{**entry, "target": None} for entry in mirrored["images"]]
+    assert (plain["configuration"], plain["values"]) == (None, None)
 
 
 def test_the_mirror_holds_what_verify_and_shell_start(monkeypatch: pytest.MonkeyPatch):

@@ -21,6 +21,7 @@ from tests.trn.aws.cloud import ACCOUNT, STACK
 from tests.trn.aws.regions import Regions
 from tests.trn.before.test_capacity_find import NOW, block
 from tests.trn.change.owned import FakePulumi, state
+from tests.trn.given import Given
 from trn.app import app
 from trn.aws import locks
 from trn.aws.api import BotoApi
@@ -38,22 +39,17 @@ GIVEN = ("--instances", "2", "--hours", "72")
 
 
 @pytest.fixture
-def regions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Regions:
+def regions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: Given) -> Regions:
     """The shipped stack, never up, and one offer."""
     copy_project(tmp_path)
     monkeypatch.chdir(tmp_path)
     made = Regions(NOW)
     made.around("us-west-2").blocks = [block(OFFER, "us-west-24", 3, SUM)]
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, _stack, region: made.api(region))
-    monkeypatch.setattr("trn.change.clients.Live.pause", lambda _, _seconds: None)
+    given.api = made.api
+    given.on_pause = lambda _: None
     monkeypatch.setattr("trn.aws.lock.PAUSE_S", 0)
-    hold(monkeypatch, None)
+    given.engine = FakePulumi(None)
     return made
-
-
-def hold(monkeypatch: pytest.MonkeyPatch, export: dict[str, Any] | None) -> None:
-    """What Pulumi's backend has of the stack."""
-    monkeypatch.setattr("trn.change.clients.Live.pulumi", lambda _, stack: FakePulumi(export))
 
 
 def buy(*arguments: str, said: str = SAID, offer: str = OFFER) -> tuple[int, str, str]:
@@ -133,14 +129,14 @@ def test_automation_names_the_sum_and_the_account(regions: Regions, arguments: l
     assert (result, wrong in err, purchases(regions)) == (code, True, 1 if code == 0 else 0)
 
 
-def test_a_stack_that_is_up_proves_its_account(regions: Regions, monkeypatch: pytest.MonkeyPatch):
+def test_a_stack_that_is_up_proves_its_account(regions: Regions, given: Given):
     """Then no account has to be named, and another one is refused by what the state holds."""
     export = state("trainium-dev", with_cluster=False)
-    hold(monkeypatch, export)
+    given.engine = FakePulumi(export)
     assert buy("--yes", "--limit-usd", "4000", said="")[0] == 0
     (entry,) = bought(regions).values()
     assert {"Key": "trn:stack", "Value": STACK} in entry["Tags"]
-    hold(monkeypatch, json.loads(json.dumps(export).replace(ACCOUNT, "999999999999")))
+    given.engine = FakePulumi(json.loads(json.dumps(export).replace(ACCOUNT, "999999999999")))
     code, _, err = buy()
     assert (code, "account: Pulumi's state has 999999999999" in err, purchases(regions)) == (1, True, 1)
 
@@ -175,7 +171,7 @@ def test_a_refusal_names_the_right_that_is_missing(regions: Regions):
     code, _, err = buy()
     assert (code, "`trn iam dev --buyer`" in err, records()) == (1, True, [])
     made = json.loads(CliRunner().invoke(app, ["iam", "dev", "--buyer", "--json", "-"]).stdout)
-    (document,) = made.values()
+    (document,) = made["policies"].values()
     assert {action for statement in document["Statement"] for action in statement["Action"]} == {
         "ec2:PurchaseCapacityBlock",
         "ec2:CreateTags",
@@ -650,7 +646,7 @@ def test_the_report_is_written_whatever_ends_it(
     assert buy("--json", "report.json", said=said)[0] == code
     made = report()
     assert (made["schema"], made["end"], error in (made["error"] or ""), bool(made["error"])) == (
-        "trn-capacity-purchase/1", end, True, end != "done",
+        "trn-capacity-buy", end, True, end != "done",
     )  # fmt: skip
     assert (made["isBought"], made["capacityReservationId"]) == (code == 0, next(iter(bought(regions)), None))
 

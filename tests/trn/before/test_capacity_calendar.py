@@ -13,11 +13,12 @@ from addons import volcano
 from stacks.config import parse_settings
 from tests.support import copy_project, dev_configuration, merged
 from tests.trn.aws.regions import Regions
+from tests.trn.given import Given
 from tests.trn.running.test_scale import NODES, bert, made_cluster
 from trn.app import app
 from trn.aws.zones import Reservation
 from trn.before.capacity.calendar import Calendar, RunningJob, calendar, running_jobs
-from trn.before.capacity.timeline import BAR, LABEL, as_data, lines
+from trn.before.capacity.timeline import BAR, LABEL, lines, report_of
 from trn.kubernetes.jobs.look import look
 
 NOW = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
@@ -93,7 +94,7 @@ def test_a_block_of_another_cluster_is_not_offered_to_this_one():
     made = told(block(FIRST, 1, 3), block(SECOND, 3, 4, tags={"trn:cluster": "other"}))
     assert said(made, "not in the stack file") == []
     assert any(line.endswith("of cluster other") for line in lines(made))
-    assert [each["otherCluster"] for each in as_data(made, "dev")["reservations"]] == [None, "other"]
+    assert [each.other_cluster for each in report_of(made, "dev").reservations] == [None, "other"]
     mine = told(block(FIRST, 1, 3), block(SECOND, 3, 4, tags={"trn:cluster": "trainium-dev"}))
     assert len(said(mine, "not in the stack file")) == 1
 
@@ -207,22 +208,22 @@ def test_a_job_on_a_pool_is_held_against_the_pools_block():
     made = calendar(settings, {FIRST: block(FIRST, 1, 2)}, [long], "", NOW)
     ((verdict, what),) = said(made, "job")
     assert (verdict, "emptied at 2026-12-02 10:50" in what) == ("fail", True)
-    assert [each["pool"] for each in as_data(made, "dev")["jobs"]] == ["spare"]
+    assert [each.pool for each in report_of(made, "dev").jobs] == ["spare"]
     assert [line.strip() for line in lines(made)][-1].startswith("bert")
 
 
-def test_the_command_reads_the_account_and_says_when_the_jobs_are_not_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_command_reads_the_account_and_says_when_the_jobs_are_not_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: Given):
     """Before the stack is up there is no cluster; the blocks are shown all the same."""
     copy_project(tmp_path)
     monkeypatch.chdir(tmp_path)
     regions = Regions(NOW)
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, _stack, region: regions.api(region))
+    given.api = regions.api
     path = tmp_path / "Pulumi.dev.yaml"
     loaded = yaml.safe_load(path.read_text())
     loaded["config"]["trn:nodeGroups"][GROUP] |= {"capacityType": "CAPACITY_BLOCK", "capacityReservationId": FIRST}
     path.write_text(yaml.safe_dump(loaded))
-    given = ["capacity", "calendar", "dev", "--json", "-"]
-    result = CliRunner().invoke(app, given, catch_exceptions=False)
+    words = ["capacity", "calendar", "dev", "--json", "-"]
+    result = CliRunner().invoke(app, words, catch_exceptions=False)
     data = json.loads(result.stdout)
     assert (result.exit_code, data["findings"][0]["verdict"]) == (1, "fail")
     later = datetime.now(UTC) + timedelta(days=9)
@@ -230,7 +231,7 @@ def test_the_command_reads_the_account_and_says_when_the_jobs_are_not_known(tmp_
         "CapacityReservationId": FIRST, "InstanceType": "trn1.32xlarge", "AvailabilityZoneId": "usw2-az4", "State": "active",
         "TotalInstanceCount": 2, "AvailableInstanceCount": 2, "ReservationType": "capacity-block", "EndDate": f"{later:%Y-%m-%dT%H:%M:%SZ}",
     }  # fmt: skip
-    result = CliRunner().invoke(app, given, catch_exceptions=False)
+    result = CliRunner().invoke(app, words, catch_exceptions=False)
     data = json.loads(result.stdout)
     assert (result.exit_code, [one["id"] for one in data["reservations"]], data["findings"]) == (0, [FIRST], [])
     assert "there is no cluster `trainium-dev`" in data["jobsUnknown"]

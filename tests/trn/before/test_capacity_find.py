@@ -15,6 +15,7 @@ from simulator.doors.wire.wire import Refused
 from simulator.outputs import ACCOUNT
 from tests.support import copy_project
 from tests.trn.aws.regions import Regions
+from tests.trn.given import Given
 from trn.app import app
 from trn.aws.zones import Zone
 from trn.before.capacity.region import RegionView
@@ -53,12 +54,12 @@ def reservation(which: str, zone_id: str, idle: int, **changes: Any) -> dict[str
 
 
 @pytest.fixture
-def regions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Regions:
+def regions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: Given) -> Regions:
     """The shipped stack, and an account with nothing on offer."""
     copy_project(tmp_path)
     monkeypatch.chdir(tmp_path)
     made = Regions(NOW)
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, _stack, region: made.api(region))
+    given.api = made.api
     return made
 
 
@@ -116,7 +117,7 @@ def test_each_way_says_what_it_changes_in_the_stack_file(regions: Regions):
     ]
     far = told["block"]
     times = {edit["key"].rpartition(".")[2]: edit["value"] for edit in far["changes"] if ".capacityBlock." in edit["key"]}
-    assert times == {"startsAt": far["begins"], "endsAt": far["ends"]}
+    assert times == {"startsAt": far["startsAt"], "endsAt": far["endsAt"]}
     assert {edit["key"]: edit["value"] for edit in far["changes"] if ".capacityBlock." not in edit["key"]} == {
         "region": "us-east-2",
         "network.zones": ["use2-az3", "use2-az1"],
@@ -177,7 +178,7 @@ def test_a_reservation_works_only_if_it_is_idle_and_long_enough(regions: Regions
     regions.around("us-west-2").reservations["cr-1"] = reservation("cr-1", "usw2-az4", 4, **changes)
     (way,) = (way for way in ways() if way["kind"] == "reservation")
     assert way["obstacle"] is obstacle or way["obstacle"].startswith(obstacle)
-    assert (way["begins"] > text(NOW + timedelta(days=1))) == (changes.get("State") == "scheduled")
+    assert (way["startsAt"] > text(NOW + timedelta(days=1))) == (changes.get("State") == "scheduled")
 
 
 def test_a_reservation_of_another_group_is_no_way_to_instances(regions: Regions):

@@ -1,5 +1,6 @@
 """`trn check --pick`: candidates are compared and one is written after asking; without it they change nothing."""
 
+import json
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from tests.trn.aws.regions import Regions
 from tests.trn.before.test_capacity_find import NOW, block, reservation, text
 from tests.trn.change.owned import FakePulumi, state
 from trn.app import app
+from trn.change.action import written
 from trn.engine.stack_edit import Edit, edit_stack
 from trn.engine.stack_file import read_stack_file
 
@@ -190,3 +192,44 @@ def test_no_candidate_that_works_and_none_at_all(regions: Regions):
     write()
     code, err = pick()
     assert (code, "`nodeGroups.trn1-32xl` has no `candidates`" in err) == (2, True)
+
+
+def test_an_edit_of_the_stack_file_at_the_question_stays(regions: Regions, monkeypatch: pytest.MonkeyPatch):
+    """The places were compared for another group than it says by now."""
+    full(regions, "us-west-2")
+    path = Path("Pulumi.dev.yaml")
+
+    def confirm(_: str, **__: Any) -> bool:
+        path.write_text(path.read_text().replace("size: 2", "size: 1"))
+        return True
+
+    monkeypatch.setattr("typer.confirm", confirm)
+    code, err = pick()
+    assert (code, "Pulumi.dev.yaml has been edited since the plan was made" in err) == (1, True)
+    assert (now()["region"], now()["nodeGroups"][GROUP]["size"]) == ("us-west-2", 1)
+
+
+def test_an_edit_right_before_it_is_written_stays_and_is_not_checked(regions: Regions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Whatever was edited, a comment even: nobody has seen it beside the new place."""
+    full(regions, "us-west-2")
+    path = Path("Pulumi.dev.yaml")
+
+    def late(*given: Any) -> Any:
+        path.write_text(f"# a colleague's\n{path.read_text()}")
+        return written(*given)
+
+    monkeypatch.setattr("trn.before.check.picking.written", late)
+    code, _ = pick("--yes", "--json", str(tmp_path / "check.json"))
+    found = json.loads((tmp_path / "check.json").read_text())
+    assert (code, found["end"], found["findings"]) == (1, "left", [])
+    assert (now()["region"], path.read_text().partition("\n")[0]) == ("us-west-2", "# a colleague's")
+
+
+def test_what_is_written_is_checked_and_all_of_it_is_in_the_report(regions: Regions, tmp_path: Path):
+    """One document, with the findings of the new place."""
+    full(regions, "us-west-2")
+    code, _ = pick("--yes", "--json", str(tmp_path / "check.json"))
+    found = json.loads((tmp_path / "check.json").read_text())
+    assert [(each["verb"], each["kind"]) for each in found["done"]] == [("write", "file"), ("check", "stack")]
+    assert (code, found["end"], any(each["verdict"] == "fail" for each in found["findings"])) == (1, "done", True)
+    assert any("use2-az3" in each["what"] for each in found["findings"])

@@ -16,6 +16,7 @@ from simulator.doors.wire.surroundings import Surroundings
 from simulator.doors.wire.wire import Wire
 from tests.support import ROOT, copy_project
 from tests.trn.aws.cloud import Cloud
+from tests.trn.given import Given
 from trn.app import app
 from trn.aws.api import BotoApi
 from trn.aws.pricing import LivePrice, live_prices
@@ -265,10 +266,10 @@ def test_slips_exit_with_2_and_a_place_that_cannot_be_written_with_1(project: Pa
     assert (code, "cannot write" in err) == (1, True)
 
 
-def test_live_asks_with_the_stacks_region_and_tells_bad_credentials(project: Path, monkeypatch: pytest.MonkeyPatch):
+def test_live_asks_with_the_stacks_region_and_tells_bad_credentials(project: Path, given: Given):
     """The table is the default so that nothing here needs an account."""
     wire = prices(product("USW2-BoxUsage:trn1.32xlarge", "20.0", serviceCode="AmazonEC2"))
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, stack, region: BotoApi(region, wire.session()))
+    given.api = lambda region: BotoApi(region, wire.session())
     code, out, _ = trn("--live")
     assert (code, "Pricing API, effective 2026-11-01: trn1.32xlarge" in out, "40.82 an hour" in out) == (0, True, True)
     wire.denied.add("pricing.GetProducts")

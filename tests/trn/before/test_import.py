@@ -14,6 +14,7 @@ from simulator.account.world import World
 from simulator.doors.wire import door
 from simulator.doors.wire.wire import Wire
 from simulator.recording import Recording
+from tests.documents import checked
 from tests.support import copy_project, record_stack
 from tests.trn.before import other_makers
 from tests.trn.before.other_makers import (
@@ -86,7 +87,9 @@ def result(trn: Trn, cluster: str, code: int = 0) -> dict[str, Any]:
     """What it writes with `--json`."""
     ended, said, _ = trn("--cluster", cluster, "--region", REGION, "--json", "-")
     assert ended == code
-    return json.loads(said)
+    document = checked(said)
+    assert document["schema"] == "trn-import"
+    return document
 
 
 def configuration() -> dict[str, Any]:

@@ -17,6 +17,7 @@ from stacks.config import parse_settings
 from stacks.stack_yaml import read_yaml
 from tests.trn.aws.healthy import HealthyAccount, block
 from tests.trn.before.init_project import empty_project, trn
+from tests.trn.given import Given
 from trn.aws.api import BotoApi
 from trn.before.init.answers import Answers, quoted, stack_file_text
 from trn.before.init.offers import REGIONS, Catalogue, capacity_kinds, regions_offering, second_zone, types_in
@@ -29,9 +30,9 @@ ADDRESS = ("--allow", "198.18.0.7/32")
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: Given) -> Path:
     """The project without a stack file, and with a caller whose address cannot be learned."""
-    return empty_project(tmp_path, monkeypatch)
+    return empty_project(tmp_path, monkeypatch, given)
 
 
 def written(project: Path, stack: str = "night") -> dict[str, Any]:
@@ -156,12 +157,12 @@ def test_a_zone_that_was_not_seen_to_offer_the_type_is_noted(project: Path):
     assert (code, "trn1.32xlarge was seen in usw2-az1, usw2-az4, not in usw2-az2" in out) == (0, True)
 
 
-def test_live_takes_the_zones_that_the_account_is_offered(project: Path, monkeypatch: pytest.MonkeyPatch):
+def test_live_takes_the_zones_that_the_account_is_offered(project: Path, given: Given):
     """Then no table is needed."""
     aws = HealthyAccount()
     aws.around.offered["trn1.2xlarge"] = ["usw2-az2", "usw2-az3"]
     aws.around.zones["usw2-az1"] = ("available", "not-opted-in")
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, stack, region: BotoApi(region, aws.wire.session()))
+    given.api = lambda region: BotoApi(region, aws.wire.session())
     assert trn("night", "--live", "--yes", "--instance-type", "trn1.2xlarge", *ADDRESS)[0] == 0
     assert written(project)["network"]["zones"] == ["usw2-az3", "usw2-az2"]
     code, _, err = trn("night", "--live", "--yes", "--force", "--zone", "usw2-az4", "--instance-type", "trn1.2xlarge")
@@ -170,25 +171,25 @@ def test_live_takes_the_zones_that_the_account_is_offered(project: Path, monkeyp
     assert (code, "inf2.xlarge is not offered in us-west-2" in err) == (2, True)
 
 
-def test_live_lists_the_blocks_on_offer_before_it_asks_for_one(project: Path, monkeypatch: pytest.MonkeyPatch):
+def test_live_lists_the_blocks_on_offer_before_it_asks_for_one(project: Path, given: Given):
     """With the command that buys each: its id is what is asked for next."""
     aws = HealthyAccount()
     sold = f"{datetime.now(UTC).date() + timedelta(days=1)}"
     aws.around.blocks = [block("cb-1", "us-west-24", sold, "1032.00"), block("cb-2", "us-west-21", sold, "900.00")]
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, stack, region: BotoApi(region, aws.wire.session()))
+    given.api = lambda region: BotoApi(region, aws.wire.session())
     said = "us-west-2\ntrn1.32xlarge\nusw2-az4\nmine\n2\ncapacity-block\ncr-0123456789abcdef0\n0\n198.18.0.7/32\nnone\n"
     code, _, err = trn("night", "--live", answers=said)
     assert code == 0
     listed, _, rest = err.partition("Id of the capacity block")
     assert ("for 1032.00 USD" in listed, "--capacity-block-offering-id cb-1 " in listed, "cb-2" in listed) == (True, True, False)
     assert (rest != "", written(project)["nodeGroups"]["trn1-32xl"]["capacityReservationId"]) == (True, "cr-0123456789abcdef0")
-    given = ("night", "--yes", "--force", "--live", "--capacity", "capacity-block")
-    code, _, err = trn(*given)
+    words = ("night", "--yes", "--force", "--live", "--capacity", "capacity-block")
+    code, _, err = trn(*words)
     assert (code, "buys the first one on offer; then add --reservation" in err, "cb-1" in err) == (2, True, True)
     aws.around.blocks.pop(0)
-    code, _, err = trn(*given)
+    code, _, err = trn(*words)
     assert (code, "no block of 24 h is on offer in usw2-az4, but in usw2-az1" in err) == (2, True)
-    assert trn(*given, "--block-hours", "25")[0] == 2
+    assert trn(*words, "--block-hours", "25")[0] == 2
 
 
 def test_what_may_be_answered_follows_from_the_catalogue():
@@ -243,9 +244,9 @@ def test_a_wrong_option_needs_no_program(project: Path):
     assert ran.stdout.strip() == "2 []", ran.stderr
 
 
-def test_the_own_address_is_the_default_of_who_may_reach_the_api(project: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_own_address_is_the_default_of_who_may_reach_the_api(project: Path, given: Given):
     """Without it the API is closed to the machine that runs `pulumi up`."""
-    monkeypatch.setattr("trn.change.clients.Live.own_address", lambda self: "198.18.0.9\n")
+    given.address = lambda: "198.18.0.9\n"
     assert trn("night", "--yes")[0] == 0
     assert written(project)["controlPlane"]["publicAccessCidrs"] == ["198.18.0.9/32"]
     code, _, err = trn("day", answers="\n" * 9)
@@ -254,9 +255,9 @@ def test_the_own_address_is_the_default_of_who_may_reach_the_api(project: Path, 
 
 
 @pytest.mark.parametrize("answer", ["10.0.0.1", "2001:db8::1", "<html>", ""])
-def test_an_address_that_eks_does_not_take_is_not_offered(project: Path, monkeypatch: pytest.MonkeyPatch, answer: str):
+def test_an_address_that_eks_does_not_take_is_not_offered(project: Path, given: Given, answer: str):
     """A proxy's page, an IPv6 address, or one behind a VPN: the file then holds an example, and says what to do before `pulumi up`."""
-    monkeypatch.setattr("trn.change.clients.Live.own_address", lambda self: answer)
+    given.address = lambda: answer
     code, out, _ = trn("night", "--yes")
     assert (code, "before `pulumi up`: pulumi config set --stack night" in out) == (0, True)
     assert written(project)["controlPlane"]["publicAccessCidrs"] == ["203.0.113.0/24"]

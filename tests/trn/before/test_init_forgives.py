@@ -16,6 +16,7 @@ import pytest
 
 from tests.trn.aws.healthy import HealthyAccount
 from tests.trn.before.init_project import empty_project, trn
+from tests.trn.given import Given
 from trn.aws.api import BotoApi
 from trn.before.init.kept import DAYS, Kept
 from trn.engine.stack_file import read_stack_file
@@ -24,9 +25,9 @@ RESERVATION = "cr-0123456789abcdef0"
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: Given) -> Path:
     """The project without a stack file."""
-    return empty_project(tmp_path, monkeypatch)
+    return empty_project(tmp_path, monkeypatch, given)
 
 
 def typed(*lines: str) -> str:
@@ -221,11 +222,11 @@ def test_ctrl_c_on_a_terminal_ends_in_one_line_and_130(project: Path):
     assert Kept.of(project, "night").read() == {"region": "us-east-1", "allow": "198.18.0.7/32"}
 
 
-def test_live_zones_are_asked_for_again_too(project: Path, monkeypatch: pytest.MonkeyPatch):
+def test_live_zones_are_asked_for_again_too(project: Path, given: Given):
     """What the account does not offer cannot be had, wherever the catalogue has seen it."""
     aws = HealthyAccount()
     aws.around.offered["trn1.2xlarge"] = ["usw2-az2", "usw2-az3"]
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, stack, region: BotoApi(region, aws.wire.session()))
+    given.api = lambda region: BotoApi(region, aws.wire.session())
     code, _, err = trn(
         "night", "--live", answers=typed("", "inf2.xlarge", "", "trn1.2xlarge", "usw2-az4", "usw2-az2", *[""] * 4, "later", "")
     )

@@ -7,15 +7,16 @@ import pytest
 from simulator.rehearsal import Rehearsal
 from stacks.stack_yaml import read_yaml
 from tests.trn.before.init_project import empty_project, trn
+from tests.trn.given import Given
 from trn.before.init.samples import EXAMPLE_RESERVATION, ROOT, SAMPLES, asks
 from trn.engine.program import rehearse_stack
 from trn.engine.stack_file import StackFile, read_stack_file
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: Given) -> Path:
     """The project without a stack file."""
-    return empty_project(tmp_path, monkeypatch)
+    return empty_project(tmp_path, monkeypatch, given)
 
 
 def rehearsed(name: str) -> Rehearsal:

@@ -14,7 +14,7 @@ from simulator.engine.run import Engine
 from simulator.engine.state import State
 from tests.support import dev_configuration, merged, record_stack
 from trn.change.plan.policy import checked, read_text
-from trn.change.plan.report import Report, as_data, classes_in, cost_difference, lines, markdown
+from trn.change.plan.report import Report, classes_in, cost_difference, document_of, lines, markdown
 from trn.change.plan.stopped import StoppedJob
 from trn.cli.errors import CommandError
 from trn.engine.effects import Effect, effects, lower_bound_s, refused
@@ -194,7 +194,7 @@ def test_a_job_that_stops_is_named_and_is_a_class_of_its_own():
     text = "\n".join(f"{label} {line.plain}" for label, line in lines(report))
     assert "may stop job jobs/bert of namespace a, queue b on node-1" in text
     assert report.refused == ["restarts", "jobs"]
-    assert as_data(report)["steps"][0]["classes"] == ["restarts", "jobs"]
+    assert document_of(report).steps[0].classes == ("restarts", "jobs")
 
 
 @pytest.mark.parametrize("name", ["<script>alert(1)</script>", "a | b", "`$(id)`", "[x](javascript:1)", "line\nbreak"])

@@ -29,11 +29,15 @@ from tests.trn.change.stage import CLUSTER, JOB, REGION, STACK, Call, Ended, Fau
 from tests.trn.jobs.image.images import put_base
 from tests.trn.jobs.image.strict_registry import StrictRegistry
 from trn.aws.ecr import registry_host
+from trn.before.check import capacity
+from trn.change.action import Outcome, written
+from trn.change.identity import File
 from trn.cli.errors import CommandError
 from trn.jobs.data.staging import STAGE_LABEL, name_of
 from trn.jobs.image.place import usual_repository
 from trn.kubernetes.job_end import STOPPED_BY_ROLL
 from trn.running.roll.plan import is_of
+from trn.running.shell.pod import SHELL_LABEL
 from trn.running.subject import NODES
 from trn.running.upgrade.timed import timed
 
@@ -64,6 +68,8 @@ class Case:
     """The Lease that it holds; empty: the cluster's lock."""
     yes: tuple[str, ...] = ("--yes",)
     """What agrees in advance; nothing for a command that has no question."""
+    next_yes: tuple[str, ...] = ()
+    """What agrees beside it to a run after one that was stopped: by then the state may not say any more whose the cluster is."""
     refused: Mapping[str, Act] = field(default_factory=dict[str, Act])
     """What makes the second look refuse."""
     again: int = 0
@@ -74,6 +80,8 @@ class Case:
     """Stands around each run: tools of the machine."""
     is_long: bool = False
     """Whether it is walked with the mark `long` only: another way through a command that has a row, or one that takes seconds."""
+    is_well: Callable[[Mapping[str, Any]], bool] = lambda report: True
+    """Whether what it has found out is well. Else its exit code says so, though all was done, and what could not be seen holds up nothing else."""
     draws: int = 120
     """How many of its calls are tried in a column of the long tier, beside those that change something."""
 
@@ -281,12 +289,12 @@ BLOCK = "cb-0123456789abcdef0"
 BLOCK_ID = made_id("cr", BLOCK)
 
 
-def put_offer(stage: Stage, which: str = BLOCK, days: int = 3) -> None:
+def put_offer(stage: Stage, which: str = BLOCK, days: int = 3, zone: str = "us-west-24") -> None:
     """A block on offer."""
     starts = datetime.now(UTC).replace(hour=11, minute=30, second=0, microsecond=0) + timedelta(days=days)
     stage.around.blocks = [
         {
-            OFFER: which, "InstanceType": "trn1.32xlarge", "InstanceCount": 2, "AvailabilityZone": "us-west-24",
+            OFFER: which, "InstanceType": "trn1.32xlarge", "InstanceCount": 2, "AvailabilityZone": zone,
             "StartDate": f"{starts:%Y-%m-%dT%H:%M:%SZ}", "EndDate": f"{starts + timedelta(hours=72):%Y-%m-%dT%H:%M:%SZ}",
             "CapacityBlockDurationHours": 72, "UpfrontFee": "3094.61", "CurrencyCode": "USD",
         }
@@ -401,6 +409,98 @@ def _recovered(stage: Stage, call: Call) -> tuple[str, str]:
     return f"pulumi {call.name}", first
 
 
+TRIED = "training/trn-verify-gang"
+
+
+def end_job(stage: Stage) -> None:
+    """No device is held."""
+    stage.engine.world.state.remove(stage.found(JOBS, f"training/{JOB}").registration)
+
+
+def _tried(stage: Stage, call: Call) -> tuple[str, str]:
+    path = f"/apis/batch.volcano.sh/v1alpha1/namespaces/training/jobs/{TRIED.partition('/')[2]}"
+    # What an earlier run left goes before the first Job of this run.
+    is_first = next(each for _, each in stage.changes if each.name.startswith(("POST", "DELETE"))) is call
+    if call.name.startswith("DELETE") and is_first:
+        return "delete", call.given["preconditions"]["uid"]
+    assert call.name.startswith("POST") or call.given["preconditions"]["uid"] == f"uid-{JOBS}-{TRIED}"
+    return ("remove" if call.name.startswith("DELETE") else "try"), path
+
+
+def offer_places(stage: Stage) -> None:
+    """The group may be in two zones, and a block is on offer in the second."""
+    keys = ("candidates: [{zoneId: usw2-az1}]", "capacityType: CAPACITY_BLOCK", "capacityReservationId: cr-0123456789abcdef0")
+    stage.edit("size: 2\n", "".join(f"{line}\n" for line in ("size: 2", *(f"      {key}" for key in keys))))
+    # An address of the documentation is refused where the rules of a rehearsal do not hold.
+    stage.edit("203.0.113.0/24", "198.18.0.7/32")
+    put_offer(stage, zone="us-west-21")
+
+
+@contextmanager
+def few_checks(stage: Stage) -> Iterator[None]:
+    """What is checked afterwards is no matter of the change; the disk is."""
+
+    def write(file: File, text: str, hint: str) -> Outcome:
+        def failed(_: Fault) -> None:
+            raise CommandError(f"cannot write {file.name}")
+
+        return stage.through(Call("file", "write", file.which, is_change=True), lambda: written(file, text, hint), failed)
+
+    checks = patch.dict("trn.before.check.run.CHECKS", {"zones": capacity.zone_ids}, clear=True)
+    with checks, patch("trn.before.check.picking.written", write):
+        yield
+
+
+POD, PODS = "kubernetes:core/v1:Pod", "/api/v1/namespaces/training/pods"
+
+
+def leave_shell(stage: Stage) -> None:
+    """The time of an earlier shell is over, and somebody is in another."""
+    for name, status in (("over", {"phase": "Failed"}), ("busy", {})):
+        metadata = {"name": f"trn-shell-{name}", "namespace": "training", "labels": {SHELL_LABEL: CLUSTER}}
+        body = {"kind": "Pod", "metadata": metadata, "spec": {"containers": []}, "status": status}
+        assert ApiServer(stage.engine.world).answer("POST", PODS, body).status == 201
+
+
+@contextmanager
+def a_shell(stage: Stage) -> Iterator[None]:
+    """A kubectl that enters a pod. The names of pods are counted: a second run draws another."""
+    numbers = [each.registration.id.rpartition("-")[2] for each in stage.engine.world.state.existing(POD)]
+
+    def run(*_: Any) -> int:
+        return stage.through(Call("tool", "kubectl", None, is_change=False), lambda: 0, lambda _: 1)
+
+    with ExitStack() as stack:
+        stack.enter_context(patch("trn.running.shell.change.run_shell", run))
+        stack.enter_context(patch("trn.running.shell.change.secrets.token_hex", lambda _: str(sum(each.isdigit() for each in numbers))))
+        stack.enter_context(patch("trn.change.clients.Live.need_tools", lambda *_: None))
+        yield
+
+
+def _entered(_: Stage, call: Call) -> tuple[str, str]:
+    if call.name.startswith("POST"):
+        return "make", f"{PODS}/{call.given['metadata']['name']}"
+    uid, name = call.given["preconditions"]["uid"], call.name.rpartition("/")[2]
+    assert uid == f"uid-{POD}-training/{name}"
+    return "delete", uid if name == "trn-shell-over" else f"{PODS}/{name}"
+
+
+def shell_ended(stage: Stage, ended: Ended, _: Mapping[str, Any]) -> bool:
+    """A shell that was killed ends by itself; until then somebody may be in it."""
+    names = {each.registration.id.rpartition("-")[2] for each in stage.engine.world.state.existing(POD)}
+    return (ended.code, names - {"0"}) == (0, {"busy"})
+
+
+def _destroyed(stage: Stage, call: Call) -> tuple[str, str]:
+    """Of Pulumi's runs each is of a state that was confirmed, or of what is left of one."""
+    if call.way == "kubernetes":
+        return _drained(stage, call)
+    if call.way == "pulumi":
+        states = [each.given for each in stage.calls if each.way == "pulumi" and each.given["held"] >= call.given["held"]]
+        return "pulumi destroy", states[0]["serial"]
+    return _swept(stage, call)
+
+
 CASES: Mapping[str, Case] = {
     "scale": Case(
         words=("scale", STACK, GROUP, "0"),
@@ -429,6 +529,21 @@ CASES: Mapping[str, Case] = {
         is_own=lambda key: key.endswith(("-old", "-late")),
         prepare=lambda stage: leave(stage, "old"),
         goes_on=True,
+    ),
+    "destroy": Case(
+        words=("destroy", STACK),
+        agreed=("y",),
+        acted=_destroyed,
+        differ={
+            "a job started": lambda stage: stage.start("late"),
+            "another run of Pulumi": Stage.grow,
+            "more is left over": lambda stage: leave(stage, "late"),
+        },
+        is_own=lambda key: ":" in key.partition(" ")[0] or key.startswith("state") or key.endswith(("-old", "-late")),
+        prepare=lambda stage: leave(stage, "old"),
+        goes_on=True,
+        next_yes=("--name", CLUSTER),
+        draws=30,
     ),
     "cancel": Case(
         words=("cancel", STACK, JOB, "--now"),
@@ -533,6 +648,49 @@ CASES: Mapping[str, Case] = {
         prepare=leave_staging,
         ended=staging_ended,
     ),
+    "verify": Case(
+        words=("verify", STACK, "--only", "queues", "--only", "gang"),
+        agreed=(),
+        acted=_tried,
+        differ={},
+        is_own=lambda key: key == f"{JOBS} {TRIED}",
+        prepare=end_job,
+        lease="trn-verify",
+        yes=(),
+        refused={"a job has the devices": lambda stage: stage.start("late")},
+        is_well=lambda report: report.get("healthy", True),
+    ),
+    "check --pick": Case(
+        words=("check", STACK, "--pick", GROUP, "--block-hours", "72"),
+        agreed=("y",),
+        acted=lambda _, call: ("write", call.given),
+        differ={
+            "the block costs more": lambda stage: stage.around.blocks[0].update(UpfrontFee="4000.00"),
+            "the stack file was edited": lambda stage: stage.edit("# ", "#  "),
+        },
+        is_own=lambda key: key == "file",
+        prepare=offer_places,
+        refused={
+            "nothing is on offer": lambda stage: stage.around.blocks.clear(),
+            "the stack file says something else": lambda stage: stage.edit("size: 2\n", "size: 1\n"),
+        },
+        is_well=lambda report: not any(each["verdict"] == "fail" for each in report.get("findings", ())),
+        around=few_checks,
+    ),
+    "shell": Case(
+        words=("shell", STACK, "--node-group", GROUP),
+        agreed=(),
+        acted=_entered,
+        differ={},
+        is_own=lambda key: key.startswith(f"{POD} training/trn-shell-"),
+        prepare=leave_shell,
+        lease="trn-shell-0",
+        yes=(),
+        refused={"the group is empty": lambda stage: set_size(stage, 0)},
+        is_well=lambda report: not report.get("exitCode"),
+        ended=shell_ended,
+        around=a_shell,
+    ),
     "capacity buy": Case(
         words=("capacity", "buy", STACK, BLOCK, "--instances", "2", "--hours", "72"),
         agreed=("y", "3094.61"),
@@ -549,13 +707,5 @@ CASES: Mapping[str, Case] = {
         ended=block_ended,
     ),
 }
-NOT_YET = {"destroy", "import", "shell", "verify"}
+NOT_YET = {"import"}
 """Commands that change a cluster or an account and are not carried out by the executor yet. A command that moves leaves this set."""
-READS = {
-    "addons", "bundle", "capacity calendar", "capacity find", "check", "cost", "data status", "iam", "images", "init", "jobs", "kubeconfig",
-    "lint", "logs", "network describe", "plan", "status", "top", "watch", "why",
-    "rehearse", "rehearse calendar", "rehearse change", "rehearse chaos", "rehearse crash", "rehearse rules", "rehearse upgrade",
-}  # fmt: skip
-"""Commands that read, or write files of the caller only."""
-PRACTICE = {"engine", "practice down", "practice event", "practice export", "practice job", "practice up"}
-"""Commands that act on practice accounts only."""

@@ -107,7 +107,7 @@ class Library:
         given = {"subject": subject(CLUSTER), **given}
         return Site(self.cloud.api, self.pulumi, kubernetes=lambda: None, pause=self.pause, tell=tell, say=self.results.append, **given)  # pyright: ignore
 
-    def person(self, *answers: bool, yes: bool = False, types: str = "") -> Person:
+    def person(self, *answers: bool, yes: bool = False, types: str = "", name: str = "") -> Person:
         """One who says yes or no, question by question, and types a name."""
         left = list(answers)
 
@@ -123,7 +123,7 @@ class Library:
             self.asked.append(question)
             return types
 
-        return Person(Consent(yes, confirm=confirm, ask=ask, prompt=prompt), self.shown.append)
+        return Person(Consent(yes, name, confirm=confirm, ask=ask, prompt=prompt), self.shown.append)
 
     def run(self, change: "Remove", person: Person, **more: Any) -> int:
         """Carry it out."""

@@ -137,9 +137,13 @@ def standing_resources(cloud: Cloud) -> list[dict[str, Any]]:
     ]
 
 
+def stack_of(cluster: str, cloud: Cloud | None = None) -> FakePulumi:
+    """A stack that holds the cluster: that of a standing `cloud`, else the one of `leftovers`."""
+    return FakePulumi({"version": 3, "deployment": {"resources": standing_resources(cloud)}} if cloud else state(cluster))
+
+
 def hold(monkeypatch: pytest.MonkeyPatch, cluster: str, cloud: Cloud | None = None) -> FakePulumi:
-    """The stack dev holds the cluster, wherever a command asks Pulumi: that of a standing `cloud`, else the one of `leftovers`."""
-    export = {"version": 3, "deployment": {"resources": standing_resources(cloud)}} if cloud else state(cluster)
-    made = FakePulumi(export)
+    """The stack dev holds the cluster, wherever a command asks Pulumi."""
+    made = stack_of(cluster, cloud)
     monkeypatch.setattr("trn.change.clients.Live.pulumi", lambda _, stack: made)
     return made

@@ -3,9 +3,9 @@
 All calls are counted, reads too, whichever way they take. Any one may fail, be the last, or have something happen before it.
 """
 
-import copy
 import io
 import json
+import pickle
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -56,7 +56,7 @@ REFUSALS = {
 }  # fmt: skip
 FAULTS: dict[str, tuple[Fault, ...]] = {
     "aws": ("denied", "throttled", "broken", "lost"), "kubernetes": ("401", "403", "broken", "lost"), "pulumi": ("broken", "lost"),
-    "registry": ("403", "broken", "lost"), "tool": ("broken",),
+    "registry": ("403", "broken", "lost"), "tool": ("broken",), "file": ("broken",),
 }  # fmt: skip
 KILLED = 137
 LOCK = ("ec2.CreateLaunchTemplate", "ec2.DeleteLaunchTemplate")
@@ -290,7 +290,8 @@ class Stage:
 
     def _pulumi(self, command: tuple[str, ...], act: Callable[[], tuple[int, str]], *, is_change: bool) -> tuple[int, str]:
         name = " ".join(command[1 : 3 if command[1] == "stack" else 2])
-        given = {"command": command, "serial": parse_state(exported(self.engine.state), CLUSTER).id.digest}
+        state = parse_state(exported(self.engine.state), CLUSTER)
+        given = {"command": command, "serial": state.id.digest, "held": state.held}
         return self.through(Call("pulumi", name, given, is_change), act, lambda _: _refused("error: the stage refuses\n"))
 
     def images(self) -> Registries:
@@ -343,7 +344,8 @@ class Stage:
             if item.registration.type != LEASE_TYPE
         }
         others |= dict(self.registries.everything())
-        return copy.deepcopy({**others, **own, "state": exported(self.engine.state), "file": self.stack_file})
+        # A copy of what calls change in place; registrations are replaced.
+        return {**pickle.loads(pickle.dumps(others)), **own, "state": exported(self.engine.state), "file": self.stack_file}
 
     # What happens meanwhile
 
@@ -365,8 +367,8 @@ class Stage:
         self.engine.world.state.others.setdefault("template", {})[which] = {**entry, "LaunchTemplateName": template}
 
     def make_again(self, kind: str = kinds.CLUSTER, which: str = CLUSTER, **outputs: Any) -> None:
-        """Another object of the same name stands there."""
-        made = self.found(kind, which).registration
+        """Another object of the same name stands there, or again."""
+        made = (self.engine.world.state.find(kind, which) or Stage().found(kind, which)).registration
         self.engine.world.state.put(replace(made, outputs={**made.outputs, **outputs}))
 
     def colleague(self) -> Kubernetes:
@@ -376,6 +378,15 @@ class Stage:
     def start(self, name: str) -> None:
         """A colleague starts a job on one node."""
         start_job(self.colleague(), parse_settings(dev_configuration(), STACK, rehearsal=True), STACK, name, 1)
+
+    def grow(self) -> None:
+        """Another run of Pulumi makes a log group."""
+        groups = [
+            held.registration for held in self.engine.state.held.values() if held.registration.type == "aws:cloudwatch/logGroup:LogGroup"
+        ]
+        made = replace(groups[0], urn=f"{groups[0].urn}-late", id="late")
+        self.engine.world.state.put(made)
+        self.engine.state.adopt(made)
 
     def edit(self, old: str, new: str) -> None:
         """A colleague edits the stack file."""

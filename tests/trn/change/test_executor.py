@@ -471,12 +471,63 @@ def test_lock_and_identity_are_compared_while_an_action_settles(library: Library
     assert [entry["outcome"] for entry in library.report["left"]] == ["unsure"]
 
 
+@pytest.mark.parametrize("expects", ["within", "same"])
 @pytest.mark.parametrize("what", [*LOST, "state"])
-def test_lock_identity_and_state_are_compared_before_each_run_of_pulumi(library: Library, what: str):
+def test_lock_identity_and_state_are_compared_before_each_run_of_pulumi(library: Library, what: str, expects: str):
     """Also where it is not the first action of its round."""
     library.before_removal[2] = lambda: {**LOST, "state": Library.grow}[what](library)
-    library.ends(Remove(library, runs="within"), library.person(yes=True))
-    assert (library.removed, library.report["end"]) == (["uid-a", "uid-b"], "stopped")
+    if (what, expects) == ("state", "within"):
+        assert library.run(Remove(library, runs=expects), library.person(yes=True)) == 1
+        assert [entry["outcome"] for entry in library.report["left"]] == ["moved"]
+    else:
+        library.ends(Remove(library, runs=expects), library.person(yes=True))
+        assert library.report["end"] == "stopped"
+    assert library.removed == ["uid-a", "uid-b"]
+
+
+@pytest.mark.parametrize(("answers", "is_done"), [((True,), False), ((True, False), False), ((True, True), True)])
+def test_a_state_that_grew_right_before_a_run_is_asked_about_in_the_next_round(library: Library, answers: tuple[bool, ...], is_done: bool):
+    """A run that takes whatever was confirmed; with `--yes` it is left."""
+    library.before_removal[2] = library.grow
+    person = library.person(yes=True) if len(answers) == 1 else library.person(*answers)
+    assert library.run(Remove(library, ROUNDS, runs="within"), person) == int(not is_done)
+    assert ("destroy" in library.removed) is is_done
+    assert ("Do these 1 too?" in library.asked) is (len(answers) == 2)
+
+
+def test_nothing_follows_what_is_the_last(library: Library):
+    """Nor is anything else waited for."""
+    outcomes = {"a": Outcome("going"), "b": Outcome("refused", ("no",), is_last=True)}
+    library.shelf["c"] = "uid-c"
+    assert library.run(Remove(library, ROUNDS, outcome=lambda name: outcomes.get(name, Outcome("done"))), library.person(yes=True)) == 1
+    assert (library.removed, library.looks) == (["uid-a", "uid-b"], 2)
+
+
+def test_a_question_of_its_own_is_covered_by_no_option(library: Library):
+    """Neither by `--yes` nor by `--name`; a person is asked it first, and again where something grave has changed."""
+    change = Remove(library, differs=lambda shown, now: [Difference("another book", is_grave=True)] if library.looks == 2 else [])
+    change.question = lambda seen: Question("Remove?", apart=("no copy is made", "make one"))  # pyright: ignore[reportAttributeAccessIssue]
+    for person in (library.person(yes=True), library.person(yes=True, types=CLUSTER)):
+        assert "no copy is made; --yes does not cover that" in library.ends(change, person, OwnershipError)
+    assert library.removed == []
+    library.looks = 0
+    library.asked.clear()
+    assert library.run(change, library.person(True, True, True, True)) == 0
+    assert [question.split(" (")[0] for question in library.asked] == ["no copy is made", "Remove?"] * 2
+
+
+def test_a_name_given_in_advance_may_cover_what_is_not_known(library: Library):
+    """Of a command that says so, and at its first look: in the midst nobody could know of it."""
+    change = Remove(library, runs="within")
+    change.question = lambda seen: Question("Remove?", is_named_blindly=True)  # pyright: ignore[reportAttributeAccessIssue]
+    library.before_look |= {at: refusing() for at in range(1, 9)}
+    assert "--yes alone is not enough: what is on the shelf is not known" in library.ends(change, library.person(yes=True), OwnershipError)
+    library.looks = 0
+    assert library.run(change, library.person(yes=True, name=CLUSTER)) == 0
+    assert library.removed == ["destroy"]
+    library.looks, library.before_look = 0, {2: refusing()}
+    assert "--yes does not cover what could not be seen" in library.ends(change, library.person(yes=True, name=CLUSTER))
+    assert library.removed == ["destroy"]
 
 
 @pytest.mark.parametrize(("expects", "is_done"), [("within", True), ("same", False)])

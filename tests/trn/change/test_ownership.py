@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from tests.training.sites import SITE
 from tests.trn.aws.cloud import ACCOUNT, CREATED_AT, STACK, Cloud, tag_list
 from tests.trn.aws.leftovers import leave_control_plane, leave_everything
 from tests.trn.change.owned import EMPTY, FakePulumi, cluster_arn, locks_of, owner_of, put_lock, resource, state, subject
+from tests.trn.ending import destroying
 from tests.trn.ending.sweeping import Sweeping
 from tests.trn.kubernetes.fake_kubernetes import FakeCluster, busy
 from trn.aws.leftovers import Found
@@ -24,16 +26,13 @@ from trn.change.ownership import Consent, agreed, read_ownership, refuse_mismatc
 from trn.change.sweep_plan import UNKNOWN, is_data
 from trn.change.whose import Site
 from trn.cli.errors import CommandError, OwnershipError
-from trn.cli.watching import Watching
-from trn.ending.destroy.stack import destroy_stack
 from trn.ending.drain.change import Drain
-from trn.ending.sweep.stack import Choices, refuse_data
+from trn.ending.sweep.plan import refuse_data
 from trn.running.scale.change import Scale
 
 CLUSTER, PEER = "train", "organization/trn/peer"
 YES = Consent(yes=True)
 NAMED = Consent(yes=True, name=CLUSTER)
-QUIET = Watching(lambda line: None, lambda seconds: None)
 
 
 class World:
@@ -66,7 +65,12 @@ class World:
 
     def _destroyed(self, command: tuple[str, ...]) -> tuple[int, str]:
         if command[1] == "destroy":
-            for kind in ("cluster", "node group", "access entry", "nat", "fsx", "instance"):
+            self.cloud.of("instance").clear()
+        return self._destroyed_but_instances(command)
+
+    def _destroyed_but_instances(self, command: tuple[str, ...]) -> tuple[int, str]:
+        if command[1] == "destroy":
+            for kind in ("cluster", "node group", "access entry", "nat", "fsx"):
                 self.cloud.of(kind).clear()
             self.pulumi.export = EMPTY
         return 0, ""
@@ -77,10 +81,11 @@ class World:
 
     def destroy(self, consent: Consent = YES, *, is_protected: bool = False, given: frozenset[str] = frozenset(), **choices: Any) -> Any:
         """`trn destroy`. `given`: what the stack file says that others keep."""
-        return destroy_stack(
-            self.cloud.api, self.pulumi, replace(self.about, existing_ids=given), consent, QUIET, Choices(**choices),
-            is_protected=is_protected, shown=lambda before: None, swept=lambda plan: None,
-        )  # fmt: skip
+        site = replace(self.site(), subject=replace(self.about, existing_ids=given))
+        report, ended = destroying.reported(site, consent, is_protected=is_protected, **choices)
+        if ended is not None:
+            raise ended
+        return SimpleNamespace(**report)
 
     def drain(self, consent: Consent = YES) -> Any:
         """`trn drain`."""
@@ -91,8 +96,11 @@ class World:
         return self._carry_out(Scale("dev", CLUSTER, "core", 0, "training", SITE, costs=()), consent)
 
     def _carry_out(self, change: Change[Any], consent: Consent) -> int:
-        site = Site(self.cloud.api, self.pulumi, self.about, lambda: self.kubernetes, lambda _: None, lambda _: None, lambda _: None)
-        return carry_out(change, site, Person(consent, lambda _: None))
+        return carry_out(change, self.site(), Person(consent, lambda _: None))
+
+    def site(self) -> Site:
+        """Where a command is carried out."""
+        return Site(self.cloud.api, self.pulumi, self.about, lambda: self.kubernetes, lambda _: None, lambda _: None, lambda _: None)
 
     def look(self, consent: Consent = YES) -> Any:
         """What `trn verify` and `trn shell` ask before they start a pod."""
@@ -381,8 +389,9 @@ def test_what_was_given_away_and_is_still_in_the_state_is_not_destroyed(world: W
     assert world.destroy(given=frozenset({"vpc-of-others"})).destroyed
 
 
-def test_a_destroy_that_finds_what_was_not_there_asks_once_more(world: World):
-    """The question covers what it showed. `--yes` covers the one plan that is shown after `pulumi destroy`."""
+@pytest.mark.parametrize("answer", [None, False, True])
+def test_a_destroy_asks_about_what_it_finds_that_was_not_there(world: World, answer: bool | None):
+    """The question covers what it showed, and no option covers more: with `--yes`, and after a no, it is left and reported."""
 
     def run(command: tuple[str, ...]) -> tuple[int, str]:
         world._destroyed(command)
@@ -393,9 +402,10 @@ def test_a_destroy_that_finds_what_was_not_there_asks_once_more(world: World):
 
     world.pulumi.on_run = run
     asked = list[str]()
-    world.destroy(Consent(confirm=asked.append))
-    assert [question.split(" stack")[0].split(" were")[0] for question in asked] == ["Destroy", "1 of"] or asked[1].startswith("1 of")
-    assert "vol-new" not in world.ids()
+    report = world.destroy(YES if answer is None else Consent(confirm=asked.append, ask=lambda question: asked.append(question) or answer))
+    assert [question.split(" stack")[0] for question in asked] == ([] if answer is None else ["Destroy", "Do these 1 too?"])
+    assert ("vol-new" in world.ids(), [entry["id"] for entry in report.left]) == ((False, []) if answer else (True, ["vol-new"]))
+    assert not {"nat-a", "lt-a"} & world.ids()
 
 
 def own_tags(**more: str) -> list[dict[str, str]]:

@@ -14,7 +14,9 @@ from tests.support import ROOT, copy_project
 from tests.trn.aws.cloud import Cloud
 from tests.trn.aws.leftovers import leave_control_plane, leave_everything
 from tests.trn.before.test_cost import product
-from tests.trn.change.owned import EMPTY, hold
+from tests.trn.change.owned import EMPTY, stack_of
+from tests.trn.cli.lines import taken
+from tests.trn.given import Given
 from tests.trn.jobs.test_logs import put
 from tests.trn.kubernetes.healthy_cluster import NAME, Healthy
 from trn.app import app
@@ -40,7 +42,7 @@ NEED_A_CLUSTER = ("status", "kubeconfig", "logs", "jobs", "why", "cancel", "drai
 class World:
     """A cluster that is up, and an account in which each command does what it should."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    def __init__(self, given: Given, name: str) -> None:
         self.healthy = Healthy()
         self.cloud: Cloud = self.healthy.cloud
         if name in ("sweep", "destroy"):
@@ -57,11 +59,9 @@ class World:
             "eks.DescribeUpdate": lambda given: update,
             "pricing.GetProducts": lambda given: {"PriceList": [product("USW2-AmazonEKS-Hours:perCluster", "0.1")]},
         }
-        monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, stack, region: self.cloud.api)
-        monkeypatch.setattr("trn.change.clients.Live.kubernetes", lambda _, api, entry: self.healthy.cluster)
-        self.pulumi = hold(monkeypatch, NAME)
+        given.api, given.cluster = self.cloud.api, self.healthy.cluster
+        self.pulumi = given.engine = stack_of(NAME)
         self.pulumi.on_run = self._destroyed
-        monkeypatch.setattr("time.sleep", lambda _: None)
 
     def _destroyed(self, command: tuple[str, ...]) -> tuple[int, str]:
         for kind in ("cluster", "node group", "access entry", "nat", "fsx", "instance"):
@@ -83,6 +83,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPat
     """A copy of the project, with what makes worlds in it."""
     copy_project(tmp_path)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("time.sleep", lambda _: None)
     return monkeypatch
 
 
@@ -93,21 +94,21 @@ def trn(*arguments: str) -> Result:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_any_one_call_that_is_denied_is_reported(project: pytest.MonkeyPatch, name: str):
+def test_any_one_call_that_is_denied_is_reported(project: pytest.MonkeyPatch, given: Given, name: str):
     """One after the other is taken away: each time exit code 1, AWS's own word, and which document allows it."""
-    world = World(project, name)
+    world = World(given, name)
     assert trn(*COMMANDS[name]).exit_code == 0
     asked = set(world.cloud.wire.count())
     assert asked
     if name == "destroy":
         # Its own sweep is the sweep, and what that is denied is tried there: a part of it is enough here.
-        swept = World(project, "sweep")
+        swept = World(given, "sweep")
         trn(*COMMANDS["sweep"])
         shared = sorted(asked & set(swept.cloud.wire.count()))
         asked -= set(shared) - set(shared[::12])
-    project.setattr("trn.ending.sweep.run.STALLED_ROUNDS", 2)
+    project.setattr("trn.ending.sweep.change.STALLED_ROUNDS", 2)
     for operation in sorted(asked):
-        world = World(project, name)
+        world = World(given, name)
         # Half the calls: what is asked, and denied, is the same on longer pages.
         world.cloud.wire.page_size = 100
         world.cloud.wire.denied.add(operation)
@@ -116,9 +117,9 @@ def test_any_one_call_that_is_denied_is_reported(project: pytest.MonkeyPatch, na
 
 
 @pytest.mark.parametrize("name", ["check", *COMMANDS])
-def test_expired_credentials_are_misuse(project: pytest.MonkeyPatch, name: str):
+def test_expired_credentials_are_misuse(project: pytest.MonkeyPatch, given: Given, name: str):
     """Everywhere alike: one line, and how to sign in."""
-    world = World(project, name)
+    world = World(given, name)
     world.answer_all_with(lambda: Refused("ExpiredToken", "The security token included in the request is expired", 403))
     Path("Pulumi.dev.yaml").write_text((ROOT / "Pulumi.dev.yaml").read_text().replace("203.0.113.0/24", "198.18.0.7/32"))
     result = trn(*COMMANDS.get(name, (name, "dev")))
@@ -128,9 +129,9 @@ def test_expired_credentials_are_misuse(project: pytest.MonkeyPatch, name: str):
 
 
 @pytest.mark.parametrize("name", ["check", *COMMANDS])
-def test_a_region_that_does_not_answer_is_misuse(project: pytest.MonkeyPatch, name: str):
+def test_a_region_that_does_not_answer_is_misuse(project: pytest.MonkeyPatch, given: Given, name: str):
     """A slip in `trn:region`, most often."""
-    world = World(project, name)
+    world = World(given, name)
     world.answer_all_with(lambda: EndpointConnectionError(endpoint_url="https://eks.us-west-9.amazonaws.com"))
     Path("Pulumi.dev.yaml").write_text((ROOT / "Pulumi.dev.yaml").read_text().replace("203.0.113.0/24", "198.18.0.7/32"))
     result = trn(*COMMANDS.get(name, (name, "dev")))
@@ -138,9 +139,9 @@ def test_a_region_that_does_not_answer_is_misuse(project: pytest.MonkeyPatch, na
 
 
 @pytest.mark.parametrize("name", NEED_A_CLUSTER)
-def test_without_a_cluster_it_is_misuse(project: pytest.MonkeyPatch, name: str):
+def test_without_a_cluster_it_is_misuse(project: pytest.MonkeyPatch, given: Given, name: str):
     """One line, and where to look."""
-    World(project, name).cloud.of("cluster").clear()
+    World(given, name).cloud.of("cluster").clear()
     result = trn(*COMMANDS[name])
     assert (result.exit_code, f"error: there is no cluster `{NAME}` in us-west-2" in result.stderr) == (2, True)
     assert "`pulumi up` makes the cluster" in result.stderr
@@ -164,25 +165,23 @@ def test_every_command_has_help_with_an_example_that_it_takes(path: tuple[str, .
     for example in written.replace(", then: ", "|").replace(", or: ", "|").split("|"):
         words = example.partition(" > ")[0].split()
         if words[:1] == ["trn"]:
-            assert tuple(words[1 : 1 + len(path)]) == path
-            plain = [word for word in words[1 + len(path) :] if path != ("rehearse",) or word != "dev"]
-            command.make_context(path[-1], [word.strip("'") for word in plain])
+            assert taken([word.strip("'") for word in words[1:]])[0][: len(path)] == path
 
 
-def stack_of(command: Any) -> Any:
+def stack_parameter(command: Any) -> Any:
     """The parameter that names the stack, if there is one."""
     parameters = {parameter.name: parameter for parameter in command.params}
     return parameters.get("stack") or parameters.get("before")
 
 
-READERS = [(path, command) for path, command in ALL if stack_of(command) and path not in (("init",), ("import",), ("engine",))]
+READERS = [(path, command) for path, command in ALL if stack_parameter(command) and path not in (("init",), ("import",), ("engine",))]
 """Those that read a stack file: init and import write one, and the engine wants Pulumi first."""
 
 
 @pytest.mark.parametrize(("path", "command"), READERS, ids=[" ".join(path) for path, _ in READERS])
 def test_a_stack_that_is_not_there_is_misuse_for_every_command(project: pytest.MonkeyPatch, path: tuple[str, ...], command: Any):
     """With the stacks that are."""
-    stack = stack_of(command)
+    stack = stack_parameter(command)
     others = ["1" for item in command.params if item.param_type_name == "argument" and item.required and item is not stack]
     given = [stack.opts[0], "nope"] if stack.param_type_name == "option" else ["nope"]
     choice = {("iam",): ["--operator"], ("upgrade",): ["--to", "1.36"], ("rehearse", "upgrade"): ["--to", "1.36"]}.get(path, [])

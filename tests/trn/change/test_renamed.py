@@ -10,8 +10,9 @@ from typer.testing import CliRunner
 from simulator.doors.wire import door
 from tests.support import ROOT, copy_project
 from tests.trn.aws.cloud import ACCOUNT
-from tests.trn.change.owned import FakePulumi, hold, resource, state, subject
+from tests.trn.change.owned import FakePulumi, resource, stack_of, state, subject
 from tests.trn.change.test_ownership import CLUSTER, COMMANDS, NAMED, World
+from tests.trn.given import Given
 from trn.app import app
 from trn.aws.api import BotoApi
 from trn.change.ownership import Consent
@@ -36,22 +37,22 @@ CHANGING: dict[str, list[str]] = {
     "data stage": ["dev", "https://example.com/a", "/fsx/data/a", "--yes", "--name", "renamed"],
     "data export": ["dev", "/fsx/s3/out", "--yes", "--name", "renamed"],
     "image push": ["dev", "FOLDER", "--yes"],
+    "check": ["dev", "--pick", "trn1-32xl", "--yes", "--name", "renamed"],
     "capacity buy": ["dev", "cb-0123456789abcdef0", "--yes", "--limit-usd", "1", "--account", ACCOUNT],
 }
 """Every command that changes a cluster or its account, with all that can be said in advance."""
 
 
 @pytest.fixture
-def up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[World, FakePulumi]:
+def up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: Given) -> tuple[World, FakePulumi]:
     """The shipped stack, up, and its file edited since."""
     copy_project(tmp_path)
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "Pulumi.dev.yaml"
     file.write_text(file.read_text().replace(f"trn:name: {UP}", "trn:name: renamed"))
     assert "trn:name: renamed" in file.read_text()
-    world, pulumi = World(monkeypatch), hold(monkeypatch, UP)
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, stack, region: world.cloud.api)
-    monkeypatch.setattr("trn.change.clients.Live.need_tools", lambda _, *tools: None)
+    world, pulumi = World(monkeypatch), stack_of(UP)
+    given.api, given.cluster, given.engine, given.has_tools = world.cloud.api, world.kubernetes, pulumi, True
     return world, pulumi
 
 

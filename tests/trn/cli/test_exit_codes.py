@@ -10,9 +10,11 @@ from typer.testing import CliRunner, Result
 
 from tests.support import ROOT, copy_project
 from tests.trn.cli.test_placement import COMMANDS
+from tests.trn.given import Given
 from trn.app import app
 from trn.cli.errors import INTERRUPTION, CommandError
 from trn.cli.usage import EXIT_CODES
+from trn.commands import READING, line_of
 from trn.run_command import run_command
 
 ARGUMENTS: dict[str, tuple[str, ...]] = {
@@ -35,7 +37,7 @@ LONG = "a" * 256
 """File systems take names of 255 bytes."""
 ALL = ("trn rehearse", *COMMANDS)
 WRITE_A_STACK = ("trn init", "trn import")
-ABOUT_A_STACK = tuple(name for name in ALL if name == "trn rehearse" or (COMMANDS[name].has_stack and name not in WRITE_A_STACK))
+ABOUT_A_STACK = tuple(name for name in ALL if name == "trn rehearse" or (COMMANDS[name].stack is not None and name not in WRITE_A_STACK))
 READ_A_STACK = tuple(name for name in ABOUT_A_STACK if name not in ("trn engine", "trn practice export", "trn practice down"))
 """engine wants the Pulumi CLI first, and the others an account on disk."""
 
@@ -55,15 +57,10 @@ def line(name: str, stack: str | None = "dev", *options: str) -> list[str]:
     """A whole line of a command."""
     given = [*name.split()[1:], *([stack] if stack and (name in ABOUT_A_STACK or name in WRITE_A_STACK) else [])]
     command = COMMANDS.get(name)
-    words = [ARGUMENTS.get(slot.name, ()) for slot in command.line(command_context(command, name)).slots] if command is not None else []
+    words = [ARGUMENTS.get(slot.name, ()) for slot in line_of(command, name).slots] if command is not None else []
     choices = {"trn iam": ["--operator"], "trn import": ["--cluster", "theirs"]}
     choice = ["--to", "1.36"] if name.endswith(" upgrade") else choices.get(name, [])
     return [*given, *options, *choice, *(word for group in words for word in group)]
-
-
-def command_context(command: Any, name: str) -> Any:
-    """As typer makes it, enough to ask what a command takes."""
-    return type("Context", (), {"parent": None, "info_name": name})()
 
 
 def trn(*words: str) -> Result:
@@ -140,11 +137,11 @@ def test_a_stack_without_a_file_is_misuse(name: str):
 
 @pytest.mark.parametrize("name", READ_A_STACK)
 @pytest.mark.parametrize("text", ["config:\n\t- x", "config: {}"], ids=["no YAML", "nothing set"])
-def test_a_stack_file_with_a_mistake_is_misuse(name: str, text: str, project: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_stack_file_with_a_mistake_is_misuse(name: str, text: str, project: Path, given: Given):
     """One that is no YAML, and one that the settings refuse."""
     (project / "Pulumi.dev.yaml").write_text(text)
     (project / "job.yaml").write_text((ROOT / "docs/samples/jobs/bert.yaml").read_text())
-    monkeypatch.setattr("trn.change.clients.Live.need_tools", lambda *_: None)
+    given.has_tools = True
     if name == "trn bundle":
         pytest.skip("a bundle is made of what can be read")
     result = trn(*line(name))
@@ -189,7 +186,7 @@ def test_ctrl_c_before_a_command_begins_is_130_too(place: str, monkeypatch: pyte
 
 
 def _is_group(command: Any, context: Any) -> bool:
-    return hasattr(command, "commands") and bool(context._protected_args)
+    return hasattr(command, "commands") and context.meta[READING].path.split()[-1] != command.name
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -28,7 +28,7 @@ for line in {LINES!r}:
             app(line.split())
         except SystemExit as ended:
             code = ended.code
-    loaded = sorted({{name.split(".")[0] for name in sys.modules}} & {{"boto3", "botocore", "pulumi", "pulumi_aws", "kubernetes"}})
+    loaded = sorted({{name.split(".")[0] for name in sys.modules}} & {{"boto3", "botocore", "pulumi", "pulumi_aws", "kubernetes", "jinja2"}})
     loaded += sorted({{"stacks.settings", "stacks.config", "training.job", "simulator.rehearsal"}} & set(sys.modules))
     if code != 2 or not said.getvalue().startswith("error: ") or loaded:
         sys.exit(f"{{line}}: {{code}}, {{loaded}}, {{said.getvalue()}}")

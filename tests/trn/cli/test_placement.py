@@ -8,6 +8,7 @@ import typer.main
 from trn.app import app
 from trn.cli.placement import Line, Slot, StackUse, Unplaced, Words, guessed, place
 from trn.commands import Command
+from trn.commands import line_of as line_taken
 
 STACKS = ("dev", "night")
 
@@ -29,8 +30,7 @@ FILES = ("job.yaml", "src", "night")
 
 def line_of(command: str) -> Line:
     """What a command takes; a word is a file where it is one of FILES."""
-    context = typer.Context(COMMANDS[command], info_name=command.removeprefix("trn "), parent=None)  # pyright: ignore
-    line = COMMANDS[command].line(context)
+    line = line_taken(COMMANDS[command], command)
     slots = [
         Slot(**{**vars(slot), "exists": FILES.__contains__}) if slot.name in ("FILE", "FOLDER", "SOURCE") else slot for slot in line.slots
     ]
@@ -282,4 +282,4 @@ def test_no_signature_has_a_stack_of_its_own():
     """A default there would never be used: the placement says which is meant."""
     for command in COMMANDS.values():
         given = [param for param in command.params if param.name == "stack"]
-        assert [param.default for param in given] in ([], [None, None])
+        assert [param.default for param in given] in ([], [None])

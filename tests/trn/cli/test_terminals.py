@@ -86,6 +86,15 @@ def test_bars_leave_nothing_behind_on_a_terminal_that_cannot_erase_them(name: st
     assert ("emptying" in text_on(console)) is (name != "dumb")
 
 
+def test_a_gauge_without_a_word_draws_nothing():
+    """It would be drawn over a shell that has the terminal."""
+    with terminal("no colour"):
+        console = screen()
+        with gauge("", console) as move:
+            move(1, 2)
+    assert text_on(console) == ""
+
+
 @pytest.mark.parametrize("name", ["narrow", "no colour"])
 def test_labelled_lines_cut_nothing_and_name_the_commands_of_practice(name: str):
     """An ARN or a key is there to be copied; a command of AWS in practice would act on an account that there is not."""

@@ -10,6 +10,7 @@ from facts.names import CLUSTER_TAG, STACK_TAG
 from tests.trn.aws.cloud import ACCOUNT, STACK, Cloud, Entry, tag_list
 from tests.trn.aws.leftovers import REGION, leave_balancers, leave_compute, leave_control_plane, leave_everything, leave_network
 from tests.trn.change.owned import EMPTY, FakePulumi, state, subject
+from tests.trn.ending.destroying import destroy
 from trn.aws.api import Api
 from trn.aws.owner_tags import NAME_TAGS, owned_key
 from trn.change.clients import Live, using
@@ -20,11 +21,8 @@ from trn.change.ownership import Consent
 from trn.change.sweep_plan import DATA_NAMES
 from trn.change.whose import Site
 from trn.cli.errors import CommandError
-from trn.cli.watching import Watching
-from trn.ending.destroy.stack import destroy_stack
 from trn.ending.drain.change import Drain
 from trn.ending.sweep.change import Sweep
-from trn.ending.sweep.stack import Choices
 
 RANDOM_ACCOUNTS = 10_000
 """They take a quarter of an hour."""
@@ -306,22 +304,18 @@ def run(made: RandomAccount, command: str, said: list[str] | None = None, *, bre
     """One command, with everything said in advance that can be said. `said`: takes its lines, and the error that ended it."""
     said = [] if said is None else said
     about = replace(subject(made.cluster), existing_vpc=made.shared_vpc)
-    watching = Watching(said.append, lambda _: None)
     consent = Consent(yes=True, name=made.cluster, identity="" if made.pulumi.export == state(made.cluster) else STACK)
-    choices = Choices(data=DATA_NAMES, break_lock=break_lock)
     try:
         with using(_Doors(made)):
             site = Site(
                 made.cloud.api, made.pulumi, about, lambda: cluster_of(made.cloud.api, made.cluster), lambda _: None,
-                lambda line: said.append(str(line)), said.append, break_lock=break_lock,
+                lambda line: said.append(str(line)),
+            lambda line: said.append(str(line)), break_lock=break_lock,
             )  # fmt: skip
             if command == "sweep":
-                carry_out(Sweep(about.stack, choices, consent.identity), site, Person(consent, said.append))
+                carry_out(Sweep(about.stack, DATA_NAMES, named=consent.identity), site, Person(consent, said.append))
             elif command == "destroy":
-                destroy_stack(
-                    made.cloud.api, made.pulumi, about, consent, watching, choices,
-                    is_protected=False, shown=lambda _: None, swept=lambda _: None,
-                )  # fmt: skip
+                destroy(site, consent, data=DATA_NAMES)
             else:
                 carry_out(Drain(about.stack), site, Person(consent, said.append))
     except CommandError as error:

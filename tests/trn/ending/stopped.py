@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
 from facts.names import cluster_tags, stack_path
 from simulator.account.world import World
@@ -15,19 +15,16 @@ from simulator.engine.run import Engine, Kill
 from simulator.engine.state import State
 from tests.simulator.account.standing import recording
 from tests.trn.aws.cloud import Entry, tag_list
+from tests.trn.ending.destroying import destroy
 from tests.trn.ending.story import neighbours
-from trn.aws.api import Api, BotoApi
-from trn.change.clients import Live, using
+from trn.aws.api import BotoApi
 from trn.change.consent import Person
 from trn.change.executor import carry_out
 from trn.change.ownership import Consent, StackCluster
 from trn.change.sweep_plan import DATA_NAMES
 from trn.change.whose import Site
 from trn.cli.errors import CommandError
-from trn.cli.watching import Watching
-from trn.ending.destroy.stack import destroy_stack
 from trn.ending.drain.change import Drain
-from trn.ending.sweep.stack import Choices
 from trn.kubernetes.client import Kubernetes, KubernetesClient
 from trn.kubernetes.kinds import CLAIMS, JOBS, SERVICES
 from trn.practice.kubernetes import SimulatedClient
@@ -154,32 +151,17 @@ class Stage:
         """Run a command to its end, or to the call that is its last; its lines, which `said` takes, and whether it ended well."""
         said = [] if said is None else said
         about = StackCluster(recording().project, recording().stack, CLUSTER)
-        watching = Watching(said.append, lambda _: None)
         consent = Consent(yes=True, name=CLUSTER)
+        site = Site(
+            self.aws(), self, about, self.kubernetes, lambda _: None, lambda line: said.append(str(line)),
+            lambda line: said.append(str(line)), break_lock=break_lock,
+        )  # fmt: skip
         try:
-            with using(_Doors(self)):
-                if command == "drain":
-                    site = Site(
-                        self.aws(), self, about, self.kubernetes, lambda _: None, lambda line: said.append(str(line)), said.append,
-                        break_lock=break_lock,
-                    )  # fmt: skip
-                    return said, carry_out(Drain(recording().stack), site, Person(consent, said.append)) == 0
-                report = destroy_stack(
-                    self.aws(), self, about, consent, watching, Choices(data=DATA_NAMES, break_lock=break_lock),
-                    is_protected=False, shown=lambda _: None, swept=lambda _: None,
-                )  # fmt: skip
-                return said, report.is_clean
+            if command == "drain":
+                return said, carry_out(Drain(recording().stack), site, Person(consent, said.append)) == 0
+            return said, destroy(site, consent, data=DATA_NAMES) == 0
         except CommandError as error:
             return [*said, str(error)], False
-
-
-class _Doors(Live):
-    def __init__(self, stage: Stage) -> None:
-        self._stage = stage
-
-    def kubernetes(self, api: Api, entry: dict[str, Any]) -> Kubernetes:
-        """The stage's own."""
-        return self._stage.kubernetes()
 
 
 @cache

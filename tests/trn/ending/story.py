@@ -17,7 +17,7 @@ from botocore.exceptions import ClientError
 
 from facts.existing.description import Description
 from facts.existing.network import NetworkDescription
-from facts.names import CLUSTER_TAG, STACK_TAG, stack_path
+from facts.names import CLUSTER_TAG, stack_path
 from facts.resources.queries import Leftover
 from facts.resources.table import TYPES
 from simulator.account import kinds
@@ -33,17 +33,16 @@ from simulator.recording import Recording
 from stacks.settings import Settings
 from tests.trn.aws.cloud import ACCOUNT, Cloud, Entry, tag_list
 from tests.trn.aws.leftovers import leave_control_plane, leave_everything
+from tests.trn.ending.sweeping import Sweeping
 from trn.aws.api import BotoApi
 from trn.aws.control_plane import described
-from trn.aws.leftovers import CLUSTERS, Found, Place, kind_named
-from trn.aws.network import cluster_vpcs
-from trn.aws.owner_tags import Owner
+from trn.aws.leftovers import CLUSTERS, Place, kind_named
 from trn.change.identity import state_id
-from trn.change.sweep_plan import DATA_NAMES, Keeping, is_up
+from trn.change.ownership import Consent, StackCluster
+from trn.change.sweep_plan import DATA_NAMES, is_up
 from trn.ending.recover.change import actions_of
 from trn.ending.recover.look import Objects, Recovery
 from trn.ending.recover.plan import Plan
-from trn.ending.sweep.run import Sweep
 from trn.engine.assumed_account import put_missing
 from trn.engine.interrupted import Pending, read_state
 from trn.kubernetes.client import KubernetesClient
@@ -86,14 +85,12 @@ class Story:
         """The account through boto3."""
         return BotoApi(self.region, door.session(self.world, door.Options(self.region, page_size=50)))
 
-    @property
-    def owner(self) -> Owner:
-        """The stack, as what it made in the account names it."""
-        stack = stack_path("organization", self.recording.project, self.recording.stack)
-        own = (which for which, tags in cluster_vpcs(self.api, self.cluster).items() if tags.get(STACK_TAG) == stack)
-        network = self.existing.network if self.existing else None
-        used = frozenset({network.vpc_id} if network else ())
-        return Owner(self.cluster, ACCOUNT, self.region, stack, frozenset(own), used_vpc_ids=used)
+    def sweeping(self) -> Sweeping:
+        """`trn sweep --delete` of everything without a state, data too."""
+        recording, network = self.recording, self.existing.network if self.existing else None
+        about = StackCluster(recording.project, recording.stack, self.cluster, network.vpc_id if network else "")
+        stack = stack_path("organization", recording.project, recording.stack)
+        return Sweeping(self, DATA_NAMES, consent=Consent(yes=True, name=self.cluster, identity=stack), about=about)
 
     def recover(self) -> Plan:
         """`trn recover --yes`. Raises AssertionError where it does not find exactly what the account holds, or does not import it."""
@@ -145,9 +142,9 @@ class Story:
 
         Raises AssertionError where a sweep would delete anything with it.
         """
-        place = Place(self.cluster, self.owner.vpc_ids)
+        place = Place(self.cluster)
         if any(is_up(item) for item in CLUSTERS.find(self.api, place)):
-            plan = Sweep(self.api, self.owner, lambda _: None, lambda _: None, Keeping(data=DATA_NAMES)).plan()
+            plan = self.sweeping().plan()
             assert not {item.kind for item in plan.deletions} & {"EKS cluster", "node group", "instance", "file system"}
         for _ in range(100):
             found = [(kind, item) for kind in (kind_named("node group"), CLUSTERS) for item in kind.find(self.api, place)]
@@ -160,23 +157,21 @@ class Story:
                 return
         raise AssertionError("the cluster does not go")
 
-    def sweep(self) -> list[tuple[Found, str]]:
-        """`trn sweep --delete` of everything without a state, data too: what could not be deleted.
+    def sweep(self) -> list[tuple[Any, str]]:
+        """What a sweep could not delete.
 
         Raises AssertionError where it does not find exactly what the account holds of ours.
         """
         self.delete_cluster()
-        run = Sweep(self.api, self.owner, lambda _: None, lambda _: None, Keeping(data=DATA_NAMES))
         # What is being deleted may end while the sweep looks.
         before, beside = self._swept_objects(), self._made_beside()
-        plan = run.plan()
+        plan = self.sweeping().plan()
         assert plan.kept == ()
         found = {(item.kind, item.id) for item in plan.deletions}
         assert self._swept_objects() <= found, self._swept_objects() - found
         assert {which for _, which in found - before} <= beside, found - before
-        left = run.run(plan).left
         # What appeared since the plan, such as an interface that a node left, is the next sweep's.
-        return run.run(run.plan()).left if left else left
+        return self.sweeping().run().left and self.sweeping().run().left
 
     def _swept_objects(self) -> set[tuple[str, str]]:
         made = {(item.registration.type, item.registration.id) for item in self.world.state}

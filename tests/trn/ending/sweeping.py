@@ -6,17 +6,17 @@ from dataclasses import dataclass, field
 from json import loads
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Protocol
 
-from tests.trn.aws.cloud import STACK, Cloud
+from tests.trn.aws.cloud import STACK
 from tests.trn.change.owned import EMPTY, FakePulumi, subject
+from trn.aws.api import Api
 from trn.change.consent import Person
 from trn.change.executor import carry_out
 from trn.change.ownership import Consent, StackCluster
 from trn.change.sweep_plan import SweepPlan
 from trn.change.whose import Site, read_whose
 from trn.ending.sweep.change import Sweep
-from trn.ending.sweep.stack import Choices
 from trn.engine.pulumi import Pulumi
 
 CLUSTER = "train"
@@ -28,11 +28,20 @@ def unreached() -> Any:
     raise AssertionError
 
 
+class Account(Protocol):
+    """An account that is reached through boto3."""
+
+    @property
+    def api(self) -> Api:
+        """AWS."""
+        ...
+
+
 @dataclass
 class Sweeping:
     """One sweep. Unless told otherwise its stack is gone, and the name was typed."""
 
-    cloud: Cloud
+    cloud: Account
     data: frozenset[str] = frozenset()
     pulumi: Pulumi = field(default_factory=lambda: FakePulumi(EMPTY))
     consent: Consent = NAMED
@@ -60,7 +69,8 @@ class Sweeping:
         return self._change().look(site, read_whose(site)).plan
 
     def _change(self) -> Sweep:
-        return Sweep("dev", Choices(**{"data": self.data, **self.choices}), self.consent.identity)
+        data, final_backup = self.choices.get("data", self.data), self.choices.get("final_backup", False)
+        return Sweep("dev", data, final_backup, self.consent.identity)
 
     def _site(self, file: Path | None = None) -> Site:
         return Site(
@@ -85,4 +95,4 @@ class Sweeping:
     @property
     def left(self) -> list[tuple[Any, str]]:
         """What is still there, with what AWS said last."""
-        return [(SimpleNamespace(**entry), entry["said"]) for entry in self.report["left"]]
+        return [(SimpleNamespace(**entry), "; ".join(entry["said"])) for entry in self.report["left"]]

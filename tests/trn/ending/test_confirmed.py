@@ -1,8 +1,9 @@
 """What a destroy does is no more than what was confirmed, and what it could not see is no nothing."""
 
-import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,13 +11,13 @@ import pytest
 from addons import volcano
 from facts.kubernetes_kinds import Resource
 from simulator.doors.wire.wire import Refused
+from tests.sharing import mostly_long
 from tests.trn.change.owned import locks_of, resource, state
-from tests.trn.change.test_ownership import CLUSTER, NAMED, QUIET, YES, World
+from tests.trn.change.test_ownership import CLUSTER, NAMED, YES, World, own_tags
+from tests.trn.ending.destroying import reported
 from trn.change.ownership import Consent
+from trn.change.sweep_plan import INSTANCE_TAG
 from trn.cli.errors import CommandError, OwnershipError
-from trn.ending.destroy import run
-from trn.ending.destroy.stack import destroy_stack
-from trn.ending.sweep.stack import Choices
 from trn.kubernetes.client import Forbidden, Object, Unreachable
 from trn.kubernetes.kinds import KINDS
 
@@ -32,17 +33,10 @@ def destroys(world: World) -> int:
     return [command[1] for command in world.pulumi.ran].count("destroy")
 
 
-def report_of(world: World, consent: Consent = YES, **choices: Any) -> tuple[run.Report, BaseException | None]:
+def report_of(world: World, consent: Consent = YES, **choices: Any) -> tuple[SimpleNamespace, BaseException | None]:
     """A destroy, its report, and what ended it."""
-    report = run.Report()
-    try:
-        destroy_stack(
-            world.cloud.api, world.pulumi, world.about, consent, QUIET, Choices(**choices), is_protected=False,
-            shown=lambda _: None, swept=lambda _: None, report=report,
-        )  # fmt: skip
-    except BaseException as error:
-        return report, error
-    return report, None
+    report, ended = reported(world.site(), consent, **choices)
+    return SimpleNamespace(**report), ended
 
 
 # A look that fails in the midst of a drain
@@ -87,20 +81,48 @@ def looks_of_a_drain(monkeypatch: pytest.MonkeyPatch) -> int:
 
 @pytest.mark.parametrize("error", ERRORS)
 @pytest.mark.parametrize("before", [0, ONE_LOOK])
-def test_a_job_that_was_not_confirmed_survives_an_error_in_the_midst_of_a_drain(monkeypatch: pytest.MonkeyPatch, error: str, before: int):
+@pytest.mark.parametrize("every", mostly_long([11, 1]))
+def test_a_job_that_was_not_confirmed_survives_an_error_in_the_midst_of_a_drain(
+    monkeypatch: pytest.MonkeyPatch, error: str, before: int, every: int
+):
     """At any look: Pulumi is not run, and what the last whole look saw is in the report. `before`: requests from the job to the error."""
     whole, seen = looks_of_a_drain(monkeypatch), 0
-    for after in range(ONE_LOOK + before + 1, whole):
+    for after in range(ONE_LOOK + before + 1, whole, every):
         world = World(monkeypatch)
         failing(world, after, ERRORS[error], job_at=after - before)
         report, ended = report_of(world)
         assert destroys(world) == 0, f"after {after} of {whole} list requests"
-        assert ended is not None or report.drain_ended or report.unconfirmed
+        assert ended is not None or report.unconfirmed
         assert "late" in [item["metadata"]["name"] for item in world.kubernetes.objects[volcano.JOBS]]
         assert "delete Volcano Job late" not in world.kubernetes.log
-        assert run.report_lines(report, "dev")[1].startswith("destroy  not begun")
-        seen += "Volcano Job training/late" in map(str, report.unconfirmed)
+        assert not report.destroyed
+        seen += "Volcano Job training/late" in report.unconfirmed
     assert seen or not before, "the late job is never in a report"
+
+
+@pytest.mark.parametrize("only", [None, volcano.JOBS])
+def test_a_job_that_was_said_no_to_survives_an_error_that_a_name_was_typed_for(
+    world: World, monkeypatch: pytest.MonkeyPatch, only: Resource | None
+):
+    """It is not seen any more, and not gone: Pulumi waits for a look that shows that it is."""
+    monkeypatch.setattr("trn.ending.sweep.change.ROUNDS", 4)
+    world.kubernetes.stuck.add("bert")
+    failing(world, 3 * ONE_LOOK, ERRORS["403"], job_at=2 * ONE_LOOK + 1, only=only)
+    prompted = list[str]()
+    consent = Consent(ask=lambda question: False, prompt=lambda why: prompted.append(why) or CLUSTER)
+    report, ended = report_of(world, consent)
+    assert (ended, len(prompted), destroys(world)) == (None, 1, 0)
+    assert "Volcano Job training/late" in report.unconfirmed
+    assert report.drainEnded.startswith("which Volcano Jobs there are" if only else "which ")
+
+
+def test_a_second_destroy_has_nothing_to_do(world: World):
+    """It takes no lock, and asks nothing."""
+    world.destroy(data=frozenset({"volumes", "snapshots", "backups", "file-systems"}))
+    before = len(world.cloud.wire.calls)
+    report, ended = report_of(world, Consent(), data=frozenset({"volumes"}))
+    assert (ended, report.end, report.destroyed, report.tries) == (None, "nothing", True, 0)
+    assert "ec2.CreateLaunchTemplate" not in [name for name, _ in world.cloud.wire.calls[before:]]
 
 
 def test_a_drain_that_ends_with_its_cluster_goes_on(world: World):
@@ -116,7 +138,7 @@ def test_a_drain_that_ends_with_its_cluster_goes_on(world: World):
 
     world.kubernetes.list = listed  # pyright: ignore[reportAttributeAccessIssue]
     report, ended = report_of(world)
-    assert (ended, report.drain_ended, report.destroyed) == (None, "the API server does not answer", True)
+    assert (ended, report.drained, report.destroyed) == (None, False, True)
 
 
 # What cannot be seen before the question
@@ -130,7 +152,7 @@ def test_what_cannot_be_seen_takes_the_clusters_name(monkeypatch: pytest.MonkeyP
         pytest.skip("such an error is about the caller or the server, not about one kind")
     world = World(monkeypatch)
     failing(world, 0, ERRORS[error], only=only)
-    with pytest.raises(OwnershipError, match="--yes alone is not enough: it is not known what runs in the cluster"):
+    with pytest.raises(OwnershipError, match=r"--yes alone is not enough: wh.* not known: "):
         world.destroy()
     assert world.is_untouched()
     with pytest.raises(CommandError):
@@ -140,15 +162,19 @@ def test_what_cannot_be_seen_takes_the_clusters_name(monkeypatch: pytest.MonkeyP
     report, ended = report_of(world, Consent(confirm=asked.append, prompt=lambda why: prompted.append(why) or CLUSTER), final_backup=False)
     assert (ended, len(prompted), report.destroyed) == (None, 1, True)
     assert ("delete Kubernetes Job prepare" in world.kubernetes.log) is (only is not None)
-    assert list(report.unseen) == (["Volcano Job"] if only else ["everything"] if error in ("no answer", "401") else list(report.unseen))
+    assert report.unknown[0].startswith(
+        "which Volcano Jobs there are" if only else "what runs in the cluster" if error in ("no answer", "401") else "which "
+    )
 
 
 @pytest.mark.parametrize(("status", "is_drained"), [("UPDATING", True), ("ACTIVE", True), ("FAILED", False), ("DELETING", False)])
 def test_a_cluster_that_is_being_changed_is_drained_too(world: World, status: str, is_drained: bool):
     """Its jobs run on while EKS changes it."""
     world.cluster["status"] = status
+    real, asked = world.kubernetes.list, list[Resource]()
+    world.kubernetes.list = lambda resource, **more: asked.append(resource) or real(resource, **more)  # pyright: ignore[reportAttributeAccessIssue]
     world.destroy()
-    assert ("delete Volcano Job bert" in world.kubernetes.log) is is_drained
+    assert ("delete Volcano Job bert" in world.kubernetes.log, bool(asked)) == (is_drained, is_drained)
 
 
 def test_what_eks_does_not_answer_is_no_cluster_that_is_gone(world: World):
@@ -215,14 +241,13 @@ def test_a_state_that_has_grown_is_asked_about_again(world: World, growth: Calla
     if says == "agreed":
         assert destroys(world) == (3 if between else 1)
         return
-    assert isinstance(ended, OwnershipError)
-    assert "came into Pulumi's state since it was confirmed" in str(ended)
+    assert (ended, report.end, report.left[0]["kind"]) == (None, "left", "state")
     assert (destroys(world), report.destroyed) == (int(between), False)
     assert not locks_of(world.cloud)
 
 
 def _after_the_first(world: World, act: Callable[[str], Any]) -> Callable[[tuple[str, ...]], tuple[int, str]]:
-    """Pulumi, with something that happens after its state was read for the first time."""
+    """Pulumi, with something that happens after its state was shown."""
     real, asked = world.pulumi.ask, 0
 
     def ask(command: tuple[str, ...]) -> tuple[int, str]:
@@ -230,7 +255,8 @@ def _after_the_first(world: World, act: Callable[[str], Any]) -> Callable[[tuple
         answer = real(command)
         if command[1] == "stack":
             asked += 1
-            if asked == 1:
+            # Read for whose it is, and to be shown.
+            if asked == 2:
                 act("Destroy stack")
         return answer
 
@@ -248,6 +274,96 @@ def test_what_goes_from_the_state_between_two_tries_is_no_growth(world: World):
 
     world.pulumi.on_run = half
     assert world.destroy().destroyed
+
+
+def test_a_try_that_ends_while_eks_deletes_the_cluster_is_followed_by_another(world: World):
+    """The state does not hold it any more: before Pulumi has begun that would be another stack's cluster."""
+
+    def run(command: tuple[str, ...]) -> tuple[int, str]:
+        if destroys(world) > 1:
+            return world._destroyed(command)
+        world.cluster["status"] = "DELETING"
+        whole = state(CLUSTER, "eni-1")
+        whole["deployment"]["resources"] = [each for each in whole["deployment"]["resources"] if each.get("id", "eni-1") == "eni-1"]
+        world.pulumi.export = whole
+        return (1, "error: timeout") if command[1] == "destroy" else (0, "")
+
+    world.pulumi.export, world.pulumi.on_run = state(CLUSTER, "eni-1"), run
+    report, ended = report_of(world)
+    assert (ended, report.end, report.tries) == (None, "done", 2)
+
+
+def test_three_tries_that_fail_are_the_end(world: World):
+    """What a sweep would delete is not waited for: it comes after Pulumi, or not at all."""
+    world.cloud.put("vpc", "vpc-old", {"VpcId": "vpc-old", "Tags": own_tags()})
+    world.pulumi.on_run = lambda command: (1, "error: DependencyViolation") if command[1] == "destroy" else (0, "")
+    pauses = list[float]()
+    report, ended = reported(replace(world.site(), pause=pauses.append), YES)
+    assert (ended, report["tries"], destroys(world), report["destroyed"]) == (None, 3, 3, False)
+    assert [entry["kind"] for entry in report["left"]] == ["VPC", "state"]
+    assert "vpc-old" in world.ids()
+    assert len(pauses) < 10
+
+
+# What hangs
+
+
+def fails_at_first(world: World, *, with_cluster: bool) -> list[set[str]]:
+    """The first try fails, with the cluster gone by then or not; what each command of Pulumi finds of the instances and of an old network."""
+    found = list[set[str]]()
+    world.cloud.put("vpc", "vpc-old", {"VpcId": "vpc-old", "Tags": own_tags()})
+
+    def run(command: tuple[str, ...]) -> tuple[int, str]:
+        found.append({*world.cloud.of("instance"), *world.cloud.of("vpc")})
+        if len(found) > 1:
+            world.cloud.wire.denied.clear()
+            return world._destroyed_but_instances(command)
+        if with_cluster:
+            # What its drain needed may be destroyed already.
+            failing(world, 0, ERRORS["401"])
+        else:
+            for kind in ("cluster", "node group", "access entry", "nat"):
+                world.cloud.of(kind).clear()
+            world.pulumi.export = state(CLUSTER, with_cluster=False)
+        return 1, "error: DependencyViolation"
+
+    world.pulumi.on_run = run
+    return found
+
+
+@pytest.mark.parametrize("with_cluster", [True, False])
+def test_what_hangs_on_a_cluster_that_is_gone_is_deleted_before_the_next_try(world: World, with_cluster: bool):
+    """An instance in a subnet that Pulumi deletes. While there is a cluster its controllers do it."""
+    found, ended = fails_at_first(world, with_cluster=with_cluster), report_of(world)[1]
+    assert (ended, world.cloud.of("instance")) == (None, {})
+    assert all("vpc-a" in there for there in found), "what the state holds is Pulumi's"
+    assert ["i-a" in there for there in found] == ["vpc-old" in there for there in found] == [True, with_cluster, with_cluster]
+
+
+def test_what_cannot_be_deleted_before_a_try_is_deleted_after_it(world: World):
+    """What refuses it may be Pulumi's own; the try waits for it, and not for ever."""
+    world.cloud.wire.denied.add("ec2.TerminateInstances")
+    found, (report, ended) = fails_at_first(world, with_cluster=False), report_of(world)
+    assert (ended, report.end, report.tries, world.cloud.of("instance")) == (None, "done", 2, {})
+    assert ["i-a" in there for there in found] == [True, True, True]
+
+
+def test_a_destroy_that_ends_well_with_something_in_the_state_is_tried_again(world: World):
+    """A signal stopped the CLI half-way, and it ended with 0."""
+    world.pulumi.on_run = lambda command: world._destroyed(command) if destroys(world) > 1 else (0, "")
+    report, ended = report_of(world)
+    assert (ended, report.end, report.tries, report.destroyed) == (None, "done", 2, True)
+
+
+def test_an_interface_that_its_node_left_goes_with_the_node(world: World):
+    """It is listed only once the node is gone."""
+    entry = {"NetworkInterfaceId": "eni-late", "Status": "available", "Groups": [], "VpcId": "vpc-a", "SubnetId": "subnet-a"}
+    tags = own_tags(**{INSTANCE_TAG: "i-a"})
+    world.pulumi.on_run = lambda command: (world.cloud.put("interface", "eni-late", {**entry, "TagSet": tags}), world._destroyed(command))[
+        1
+    ]
+    report, ended = report_of(world)
+    assert (ended, report.end, "eni-late" in world.ids()) == (None, "done", False)
 
 
 # A backup that will not be made
@@ -281,6 +397,16 @@ def test_a_backup_that_both_want_or_none_is_not_asked_about(world: World, wanted
     assert world.destroy(final_backup=wanted).destroyed
 
 
+def test_a_backup_that_is_not_made_any_more_is_no_longer_what_was_confirmed(world: World):
+    """A run of `pulumi up` wrote so into the state while the question stood."""
+    with_file_system(world, skipFinalBackup=False)
+    world.pulumi.ask = _after_the_first(world, lambda _: with_file_system(world, skipFinalBackup=True))  # pyright: ignore[reportAttributeAccessIssue]
+    report, ended = report_of(world, final_backup=True)
+    assert (report.end, destroys(world)) == ("stopped", 0)
+    assert "no backup will be made of fs-1" in str(ended)
+    assert not world.kubernetes.log
+
+
 # The report
 
 
@@ -301,12 +427,10 @@ def test_the_report_is_there_whatever_ends_a_destroy(world: World, where: str):
     else:
         world.cloud.wire.denied.add("ssm.DeleteParameter")
     report, ended = report_of(world)
-    assert report.began
-    assert report.identity.cluster_arn
+    assert report.identity["clusterArn"]
     assert (report.tries, report.drained) == ((0, False) if where == "drain" else (1, True))
     assert report.destroyed is (where in ("sweep", "release"))
-    assert json.dumps(run.as_data(report, str(ended)))
-    assert run.report_lines(report, "dev")
+    assert report.ended == str(ended.args[0] if isinstance(ended, CommandError) else report.error)
 
 
 def _raises(error: BaseException) -> Callable[[tuple[str, ...]], tuple[int, str]]:

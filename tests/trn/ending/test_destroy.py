@@ -4,8 +4,9 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
-from unittest.mock import ANY
+from unittest.mock import ANY, patch
 
 import pytest
 from typer.testing import CliRunner
@@ -14,15 +15,19 @@ from addons import volcano
 from tests.support import copy_project
 from tests.trn.aws.cloud import Cloud
 from tests.trn.aws.leftovers import leave_control_plane, leave_everything
-from tests.trn.change.owned import EMPTY, FakePulumi, hold
+from tests.trn.change.owned import EMPTY, FakePulumi, hold, subject
 from tests.trn.kubernetes.fake_kubernetes import FakeCluster, busy
 from trn.app import app
+from trn.change.identity import StateId
 from trn.cli.errors import CommandError
-from trn.ending.destroy.run import Report, pulumi_destroy
+from trn.ending.destroy.change import Destroy
+from trn.ending.drain.change import Drain
+from trn.ending.sweep.change import Sweep
 from trn.engine.pulumi import PulumiCli
 from trn.engine.recovery import UNREACHABLE_SWITCH
 from trn.kubernetes.client import Unreachable
 
+NO_STATE = StateId("dev", "", "", frozenset())
 GONE = "error: configured Kubernetes cluster is unreachable. If the cluster was deleted, you can remove this resource"
 POISONED = "error: uninstall: Release not loaded: volcano: release: not found"
 
@@ -42,10 +47,14 @@ class Pulumi:
 
 def tried(*answers: tuple[int, str], status: str = "") -> tuple[tuple[int, bool], list[str], Pulumi]:
     """Number of tries and success; the subcommands that ran."""
-    pulumi = Pulumi(*answers)
-    report = Report()
-    pulumi_destroy("dev", pulumi, lambda _: None, lambda: status, report)
-    return (report.tries, report.destroyed), [name for name, _ in pulumi.ran], pulumi
+    pulumi, change = Pulumi(*answers), Destroy("dev", Drain("dev"), Sweep("dev"), is_protected=False)
+    site: Any = SimpleNamespace(
+        pulumi=SimpleNamespace(run=pulumi, ask=lambda _: (0, json.dumps(EMPTY))), api=None, subject=subject("train"), tell=lambda _: None
+    )
+    with patch("trn.ending.destroy.change.status_of", lambda *_: status):
+        while change._run(site, NO_STATE).kind == "held":
+            pass
+    return (len(change.rounds.tried), change.rounds.is_destroyed), [name for name, _ in pulumi.ran], pulumi
 
 
 def test_a_destroy_that_works_is_made_once():
@@ -245,12 +254,12 @@ def test_a_cluster_that_does_not_answer_is_destroyed_when_its_name_is_typed(
     before = account.ids()
     code, out, err = trn("dev", "--yes", "--json", "destroy.json")
     assert (code, pulumi.ran, account.ids() == before, out) == (1, [], True, "")
-    assert f"not known: everything: {error.args[0]}" in err
-    assert "--yes alone is not enough: it is not known what runs in the cluster" in err
+    assert f"--yes alone is not enough: what runs in the cluster is not known: {error.args[0]}" in err
     data = json.loads(Path("destroy.json").read_text())
-    assert (data["unknown"], data["destroyed"], data["ended"]) == ({"everything": error.args[0]}, False, ANY)
-    code, out, _ = trn("dev", answer="trainium-dev\ny\ny\n")
-    assert (code, "\ndrain    left out\n" in out) == (0, True)
+    unknown = [f"what runs in the cluster is not known: {error.args[0]}"]
+    assert (data["unknown"], data["destroyed"], data["ended"]) == (unknown, False, ANY)
+    code, out, _ = trn("dev", answer="trainium-dev\ny\n")
+    assert (code, "drain    left out" in out.splitlines()) == (0, True)
 
 
 def test_without_a_cluster_it_goes_on(world: Any):

@@ -31,8 +31,9 @@ from simulator.doors.wire.wire import Wire
 from tests.support import ROOT
 from tests.trn.aws.cloud import ACCOUNT, Cloud
 from tests.trn.aws.leftovers import leave_control_plane
-from tests.trn.change.owned import hold
+from tests.trn.change.owned import stack_of
 from tests.trn.ending.draining import Drained, drain
+from tests.trn.given import Given
 from tests.trn.kubernetes.fake_kubernetes import FakeCluster, busy
 from tests.trn.kubernetes.kubernetes_cloud import KubernetesCloud
 from tests.trn.stops import stop_after
@@ -57,7 +58,7 @@ def test_queues_close_first_then_jobs_balancers_claims_and_nodes_go():
 
 def test_what_pulumi_or_an_owner_looks_after_is_left_to_them():
     """The stack's claim, its StatefulSet's, system namespaces, and what a controller would only make again."""
-    names = {target.name for target in plan_drain(busy()).targets("delete")}
+    names = {step.target.name for step in plan_drain(busy()).steps if step.kind.verb == "delete"}
     assert not names & {"fsx-claim", "data-etcd-0", "volcano-admission-init", "of-a-cron-job", "etcd-server", "default", "root"}
 
 
@@ -91,7 +92,7 @@ def test_a_kind_that_an_installed_add_on_lacks_is_left_out_without_a_word():
 def test_karpenters_instances_are_waited_for():
     """A NodePool is gone before its instances are."""
     cluster = busy()
-    assert [str(target) for target in plan_drain(cluster).targets("wait for")] == ["NodeClaim trn-abc"]
+    assert [str(step.target) for step in plan_drain(cluster).steps if step.kind.verb == "wait for"] == ["NodeClaim trn-abc"]
     cluster.stuck.add("trn")
     assert drain(cluster) == ["NodePool trn", "NodeClaim trn-abc"]
 
@@ -186,7 +187,7 @@ def test_bindings_that_the_controller_made_go_with_what_it_made_them_for():
     cluster = FakeCluster()
     for name, label in (("k8s-a", "service.k8s.aws/stack-name"), ("k8s-b", "ingress.k8s.aws/stack"), ("mine", "team")):
         cluster.put(load_balancer_controller.TARGET_GROUP_BINDINGS, name, metadata={"labels": {label: "x"}})
-    assert [target.name for target in plan_drain(cluster).targets("delete")] == ["mine"]
+    assert [step.target.name for step in plan_drain(cluster).steps if step.kind.verb == "delete"] == ["mine"]
 
 
 def test_what_the_server_refuses_for_now_is_tried_again_and_reported_once():
@@ -551,15 +552,13 @@ def test_a_cluster_is_reached_by_what_eks_says_of_it():
 
 
 @pytest.fixture
-def cluster(monkeypatch: pytest.MonkeyPatch) -> FakeCluster:
+def cluster(monkeypatch: pytest.MonkeyPatch, given: Given) -> FakeCluster:
     """The shipped stack's cluster, at work."""
     monkeypatch.chdir(ROOT)
     made, cloud = busy(), Cloud()
     leave_control_plane(cloud, "trainium-dev")
     cloud.of("cluster")["trainium-dev"]["endpoint"] = "https://example"
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, stack, region: cloud.api)
-    monkeypatch.setattr("trn.change.clients.Live.kubernetes", lambda _, api, entry: made)
-    hold(monkeypatch, "trainium-dev")
+    given.api, given.cluster, given.engine = cloud.api, made, stack_of("trainium-dev")
     monkeypatch.setattr("time.sleep", lambda _: None)
     return made
 
@@ -637,10 +636,9 @@ def test_what_stays_makes_the_exit_code_1(cluster: FakeCluster):
     assert json.loads(out)["left"][1]["finalizers"] == ["kubernetes.io/pvc-protection"]
 
 
-def test_no_cluster_is_misuse(monkeypatch: pytest.MonkeyPatch):
+def test_no_cluster_is_misuse(monkeypatch: pytest.MonkeyPatch, given: Given):
     """One line, and where to look."""
     monkeypatch.chdir(ROOT)
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, stack, region: Cloud().api)
-    hold(monkeypatch, "trainium-dev")
+    given.api, given.engine = Cloud().api, stack_of("trainium-dev")
     code, _, err = trn("dev")
     assert (code, "error: there is no cluster `trainium-dev` in us-west-2" in err) == (2, True)

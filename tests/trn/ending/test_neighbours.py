@@ -9,7 +9,7 @@ from tests.trn.aws.cloud import Cloud
 from tests.trn.aws.leftovers import leave_control_plane, leave_everything
 from tests.trn.change.owned import EMPTY, FakePulumi
 from tests.trn.ending.random_accounts import RANDOM_ACCOUNTS, RandomAccount, run, touched
-from trn.ending.sweep import run as sweep_run
+from trn.ending.sweep import change as sweep_run
 
 COMMANDS = ("sweep", "sweep", "destroy", "drain")
 ACCOUNTS, CHUNKS = 60, 3

@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 from addons import volcano
 from facts.kubernetes_kinds import Resource
 from tests.support import ROOT
-from tests.trn.change.owned import hold
+from tests.trn.change.owned import FakePulumi, stack_of
+from tests.trn.given import Given
 from tests.trn.jobs.carried import cancelled
 from tests.trn.jobs.situations import item, pod
 from tests.trn.kubernetes.fake_kubernetes import FakeCluster
@@ -340,15 +341,15 @@ def test_cancel_uses_the_rights_that_are_listed_and_no_others():
 
 
 @pytest.fixture
-def healthy(monkeypatch: pytest.MonkeyPatch) -> Healthy:
+def healthy(monkeypatch: pytest.MonkeyPatch, given: Given) -> Healthy:
     """The shipped stack with bert, which runs."""
     monkeypatch.chdir(ROOT)
     made = Healthy()
     put_bert(made.cluster)
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, stack, region: made.cloud.api)
-    monkeypatch.setattr("trn.change.clients.Live.kubernetes", lambda _, api, entry: made.cluster)
-    monkeypatch.setattr("trn.change.clients.Live.pause", lambda _, seconds: None)
-    hold(monkeypatch, "trainium-dev")
+    given.api = made.cloud.api
+    given.cluster = made.cluster
+    given.on_pause = lambda _: None
+    given.engine = stack_of("trainium-dev")
     return made
 
 
@@ -376,9 +377,9 @@ def test_a_checkpoint_that_no_worker_speaks_of_makes_the_exit_code_1(healthy: He
     assert (result.exit_code, "no worker said that it saved a checkpoint" in result.stdout) == (1, True)
 
 
-def test_a_cluster_that_the_state_does_not_prove_wants_its_name(healthy: Healthy, monkeypatch: pytest.MonkeyPatch):
+def test_a_cluster_that_the_state_does_not_prove_wants_its_name(healthy: Healthy, given: Given):
     """As for a drain: --yes alone is not enough."""
-    hold(monkeypatch, "trainium-dev").export = None
+    given.engine = FakePulumi(None)
     result = trn("bert", "--yes")
     assert (result.exit_code, "--yes alone is not enough" in result.stderr) == (1, True)
     assert not [line for line in healthy.cluster.log if line.startswith("delete")]

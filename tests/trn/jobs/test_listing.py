@@ -9,7 +9,8 @@ from typer.testing import CliRunner
 from addons import kuberay, mpi_operator, trainer, training_operator, volcano
 from facts.kubernetes_kinds import Resource
 from tests.support import ROOT
-from tests.trn.change.owned import hold
+from tests.trn.change.owned import stack_of
+from tests.trn.given import Given
 from tests.trn.jobs.situations import event, item, pod
 from tests.trn.kubernetes.fake_kubernetes import FakeCluster
 from tests.trn.kubernetes.healthy_cluster import Healthy
@@ -57,7 +58,7 @@ def test_nodes_of_every_kind_are_counted(resource: Resource):
     cluster = FakeCluster()
     cluster.put(resource, "bert", kind=resource.kind, spec=SPECS[resource])
     (row,) = rows(seen(cluster))
-    assert (row.name, row.kind, row.wanted, row.running, row.phase) == ("bert", resource.kind, 2, 0, Phase.WAITING)
+    assert (row.name, row.kind, row.nodes_wanted, row.nodes_running, row.state) == ("bert", resource.kind, 2, 0, Phase.WAITING)
 
 
 def test_every_kind_that_a_launcher_makes_is_listed():
@@ -110,7 +111,7 @@ def test_running_nodes_and_since_when():
         made["status"] |= {"phase": "Running", "startTime": f"2026-11-22T11:0{number}:00Z"}
         cluster.objects[PODS].append(made)
     (row,) = rows(seen(cluster))
-    assert (row.wanted, row.running, row.since, row.phase, row.cause) == (2, 2, "2026-11-22T11:00:00Z", Phase.RUNNING, None)
+    assert (row.nodes_wanted, row.nodes_running, row.since, row.state, row.cause) == (2, 2, "2026-11-22T11:00:00Z", Phase.RUNNING, None)
 
 
 def test_pods_of_a_ray_job_are_found_by_their_cluster():
@@ -122,7 +123,7 @@ def test_pods_of_a_ray_job_are_found_by_their_cluster():
     cluster.put(kuberay.CLUSTERS, "bert-x", metadata={"labels": labels, "ownerReferences": [{"kind": "RayJob", "name": "bert"}]})
     cluster.put(PODS, "bert-x-worker-1", metadata={"labels": {"ray.io/cluster": "bert-x"}}, status={"phase": "Running"})
     (row,) = rows(seen(cluster))
-    assert (row.name, row.running) == ("bert", 1)
+    assert (row.name, row.nodes_running) == ("bert", 1)
 
 
 def test_two_jobs_of_one_name_must_be_named_in_full():
@@ -144,7 +145,7 @@ def test_two_jobs_of_one_name_must_be_named_in_full():
 
 
 @pytest.fixture
-def healthy(monkeypatch: pytest.MonkeyPatch) -> Healthy:
+def healthy(monkeypatch: pytest.MonkeyPatch, given: Given) -> Healthy:
     """The shipped stack with a Volcano Job that a webhook keeps from having pods."""
     monkeypatch.chdir(ROOT)
     made = Healthy()
@@ -153,9 +154,9 @@ def healthy(monkeypatch: pytest.MonkeyPatch) -> Healthy:
         node["status"]["allocatable"] |= {"cpu": "127610m", "memory": "500Gi"}
     made.cluster.objects[EVENTS] = [event("FailedCreate", 'failed calling webhook "mutatepod.volcano.sh": no endpoints')]
     made.cluster.objects[EVENTS][0]["metadata"] = {"namespace": "training"}
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, stack, region: made.cloud.api)
-    monkeypatch.setattr("trn.change.clients.Live.kubernetes", lambda _, api, entry: made.cluster)
-    hold(monkeypatch, "trainium-dev")
+    given.api = made.cloud.api
+    given.cluster = made.cluster
+    given.engine = stack_of("trainium-dev")
     return made
 
 
@@ -171,7 +172,7 @@ def test_the_table_says_why_a_job_waits(healthy: Healthy):
     assert result.exit_code == 0
     assert line.split()[:8] == ["bert", "Volcano", "Job", "0", "of", "2", "2026-11-22T10:00:00Z", "waiting"]
     assert "the webhook mutatepod.volcano.sh does not answer" in line
-    said = {row["name"]: row for row in json.loads(trn("jobs", "--json", "-").stdout)}
+    said = {row["name"]: row for row in json.loads(trn("jobs", "--json", "-").stdout)["jobs"]}
     assert (said["bert"]["cause"], said["bert"]["nodesWanted"], said["bert"]["state"]) == ("webhook", 2, "waiting")
     assert trn("jobs", "-n", "empty").stdout == "there are no jobs in empty\n"
 

@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from addons import kuberay
 from tests.support import ROOT
+from tests.trn.given import Given
 from tests.trn.kubernetes.fake_kubernetes import FakeCluster
 from tests.trn.kubernetes.healthy_cluster import Healthy
 from trn.app import app
@@ -29,12 +30,12 @@ def put(cluster: FakeCluster, name: str, job: str, state: dict[str, Any] | None 
 
 
 @pytest.fixture
-def cluster(monkeypatch: pytest.MonkeyPatch) -> FakeCluster:
+def cluster(monkeypatch: pytest.MonkeyPatch, given: Given) -> FakeCluster:
     """The shipped stack with a job of three workers, and jobs with names that look alike."""
     monkeypatch.chdir(ROOT)
     healthy = Healthy()
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, stack, region: healthy.cloud.api)
-    monkeypatch.setattr("trn.change.clients.Live.kubernetes", lambda _, api, entry: healthy.cluster)
+    given.api = healthy.cloud.api
+    given.cluster = healthy.cluster
     put(healthy.cluster, "bert-worker-10", "bert", {"waiting": {"reason": "ImagePullBackOff"}})
     put(healthy.cluster, "bert-worker-2", "bert", {"running": {"startedAt": "2026-11-01T00:00:00Z"}})
     put(healthy.cluster, "bert-worker-3", "bert")
@@ -103,8 +104,8 @@ def test_each_line_bears_its_pod(cluster: FakeCluster):
         "bert-worker-2 worker on node-1: running", "bert-worker-2 | bert-worker-2 step 1", "bert-worker-2 | [b]step 2[/b]",
     ]  # fmt: skip
     code, out, _ = trn("bert", "--tail", "2", "--json", "-")
-    assert (code, json.loads(out)[0]["lines"][1]) == (0, "[b]step 2[/b]")
-    assert len(json.loads(trn("bert", "--namespace", "other", "--json", "-")[1])) == 1
+    assert (code, json.loads(out)["containers"][0]["lines"][1]) == (0, "[b]step 2[/b]")
+    assert len(json.loads(trn("bert", "--namespace", "other", "--json", "-")[1])["containers"]) == 1
 
 
 def test_a_job_that_is_not_there_is_misuse(cluster: FakeCluster):

@@ -20,7 +20,8 @@ from tests.support import ROOT
 from tests.training.sites import BLOCK, EVERYTHING, NEEDED, SITE, group, job, site
 from tests.trn.aws.cloud import Cloud
 from tests.trn.aws.healthy import HealthyAccount
-from tests.trn.change.owned import hold
+from tests.trn.change.owned import stack_of
+from tests.trn.given import Given
 from tests.trn.jobs.carried import Carried, carried
 from tests.trn.kubernetes.healthy_cluster import CLAIM, Healthy
 from tests.trn.kubernetes.running_cluster import RunningCluster
@@ -511,14 +512,14 @@ def test_what_all_pods_ask_for_is_counted_together():
     }
 
 
-def test_the_command_submits_and_says_how_to_follow(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_the_command_submits_and_says_how_to_follow(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, given: Given):
     """Whole way: job file, stack file, whose cluster it is, the cluster."""
     monkeypatch.chdir(ROOT)
     healthy = Healthy()
     healthy.cluster.served[QUEUE] = OPEN
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, stack, region: healthy.cloud.api)
-    monkeypatch.setattr("trn.change.clients.Live.kubernetes", lambda _, api, entry: healthy.cluster)
-    hold(monkeypatch, "trainium-dev")
+    given.api = healthy.cloud.api
+    given.cluster = healthy.cluster
+    given.engine = stack_of("trainium-dev")
     path = tmp_path / "job.yaml"
     path.write_text("name: bert\ncommand: [python3, train.py]\nnodes: 2\n")
     result = CliRunner().invoke(app, ["submit", str(path), "--json", str(tmp_path / "out.json")], catch_exceptions=False)

@@ -3,6 +3,7 @@
 import io
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -14,7 +15,8 @@ from typer.testing import CliRunner
 from addons import volcano
 from facts.catalogue import NEURON_TYPES
 from tests.support import ROOT
-from tests.trn.change.owned import hold
+from tests.trn.change.owned import stack_of
+from tests.trn.given import Given
 from tests.trn.jobs.situations import item, pod
 from tests.trn.kubernetes.healthy_cluster import Healthy
 from trn.app import app
@@ -112,16 +114,14 @@ def test_the_page_stands_alone_and_escapes_names():
     assert ("http://" in text, "https://" in text, text.count("<polyline")) == (False, False, 2)
 
 
-def test_curves_are_well_formed_svg():
-    """As many points as steps; no more than can be told apart; a sentence where there is nothing to draw."""
-
-    def drawn(points: list[tuple[int, float]]) -> list[str]:
-        (line,) = ElementTree.fromstring(plot(points, 'a "title"')).iter("polyline")
-        return line.attrib["points"].split()
-
-    assert drawn([(1, 9.0), (2, float("nan")), (3, 7.0)]) == ["0.0,0.0", "1000.0,100.0"]
-    assert len(drawn([(n, float(n)) for n in range(5000)])) == 1000
-    assert plot([(1, 1.0)], "x").startswith("<p>")
+def test_curves_have_a_point_for_each_step():
+    """No more than can be told apart; a sentence where there is nothing to draw."""
+    assert plot("x", [(1, 9.0), (2, float("nan")), (3, 7.0)])["points"] == [(0.0, 0.0), (1000.0, 100.0)]
+    assert len(plot("x", [(n, float(n)) for n in range(5000)])["points"]) == 1000
+    main = re.search("<main>.*</main>", page("x", read(LOG), ON), flags=re.DOTALL)
+    assert main is not None
+    assert len(list(ElementTree.fromstring(main[0]).iter("polyline"))) == 2
+    assert page("x", read(LOG[:3]), ON).count("Not enough steps were measured") == 2
 
 
 def test_the_live_view_has_figures_and_curves():
@@ -148,7 +148,7 @@ def test_a_log_on_disk_needs_no_cluster(tmp_path: Path):
     assert "share of peak: 1.6% (samples per second x FLOPs per sample / (chips x peak BF16 FLOPS of a chip))" in result.stdout
     assert "time left: 0:15:00" in result.stdout
     assert "cost so far: 2.39 USD" in result.stdout
-    assert json.loads((tmp_path / "out.json").read_text())["goodput"] == pytest.approx(0.5)
+    assert json.loads((tmp_path / "out.json").read_text())["goodputShare"] == pytest.approx(0.5)
     assert made.read_text().startswith("<!doctype html>")
     log.write_text("nothing of it")
     assert trn("--log", str(log)).exit_code == 1
@@ -164,7 +164,7 @@ def test_a_loss_that_is_no_number_is_data_all_the_same(tmp_path: Path):
 
 
 @pytest.fixture
-def healthy(monkeypatch: pytest.MonkeyPatch) -> Healthy:
+def healthy(monkeypatch: pytest.MonkeyPatch, given: Given) -> Healthy:
     """bert runs on two nodes; at the second look it has done more."""
     monkeypatch.chdir(ROOT)
     made = Healthy()
@@ -174,9 +174,9 @@ def healthy(monkeypatch: pytest.MonkeyPatch) -> Healthy:
         each = pod(bert, number, at=f"node-{number}")
         each["status"] = {"phase": "Running"}
         made.cluster.objects[PODS].append(each)
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, stack, region: made.cloud.api)
-    monkeypatch.setattr("trn.change.clients.Live.kubernetes", lambda _, api, entry: made.cluster)
-    hold(monkeypatch, "trainium-dev")
+    given.api = made.cloud.api
+    given.cluster = made.cluster
+    given.engine = stack_of("trainium-dev")
     path = "/api/v1/namespaces/training/pods/bert-worker-0/log?container=work"
     made.cluster.texts[path] = "\n".join(LOG)
     made.cluster.texts[f"{path}&sinceSeconds=60"] = "\n".join(
@@ -185,10 +185,10 @@ def healthy(monkeypatch: pytest.MonkeyPatch) -> Healthy:
     return made
 
 
-def test_in_a_pipe_each_step_is_a_line(healthy: Healthy, monkeypatch: pytest.MonkeyPatch):
+def test_in_a_pipe_each_step_is_a_line(healthy: Healthy, given: Given):
     """Once, also where a look reads it again; it ends with the training, and needs no terminal."""
     waited = list[float]()
-    monkeypatch.setattr("trn.change.clients.Live.pause", lambda _, seconds: waited.append(seconds))
+    given.on_pause = lambda seconds: waited.append(seconds)
     result = trn("bert")
     lines = result.stdout.splitlines()
     assert result.exit_code == 0
@@ -200,13 +200,13 @@ def test_in_a_pipe_each_step_is_a_line(healthy: Healthy, monkeypatch: pytest.Mon
     assert waited == [5]
 
 
-def test_ctrl_c_ends_it_with_the_figures(healthy: Healthy, monkeypatch: pytest.MonkeyPatch):
+def test_ctrl_c_ends_it_with_the_figures(healthy: Healthy, given: Given):
     """It is the way to end it."""
 
-    def interrupt(_: object, seconds: float) -> None:
+    def interrupt(_: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("trn.change.clients.Live.pause", interrupt)
+    given.on_pause = interrupt
     result = trn("bert")
     assert (result.exit_code, "step: 10 of 100" in result.stdout) == (0, True)
 
@@ -240,17 +240,16 @@ def test_a_line_that_no_training_writes_is_left_out(what: str):
 def test_a_line_of_brackets_is_left_out():
     """The JSON reader calls itself for each of them."""
     assert read([*LOG, '{"trn":' + "[" * 100_000]) == read(LOG)
-    assert read([*LOG, '{"trn": "step", "step": 11, "time": 1300, "rank": 0, "loss": ' + "9" * 400 + "}"]).as_data(ON)["loss"] is None
+    assert read([*LOG, '{"trn": "step", "step": 11, "time": 1300, "rank": 0, "loss": ' + "9" * 400 + "}"]).report(ON).loss is None
 
 
 @pytest.mark.parametrize("loss", [math.nan, math.inf, -math.inf, 1.7e308, -1.7e308])
 def test_a_diverged_loss_is_shown_and_not_drawn(loss: float):
     """Curves and page have the steps before it; JSON has no word for it."""
     found = read([*LOG, step(11, 1210, loss), step(12, 1220, -loss)])
-    said = json.dumps(found.as_data(ON), allow_nan=False)
-    assert json.loads(said)["loss"] is None
+    assert json.loads(found.report(ON).as_json())["loss"] is None
     assert dict(figures(found, ON))["loss"] in ("nan", "inf", "-inf")
-    assert "nan" not in plot(losses(found), "Loss")
+    assert "nan" not in page("x", found, ON).partition("Loss</h2>")[2]
     assert len(curve([value for _, value in losses(found)])) == HEIGHT
 
 
@@ -260,7 +259,7 @@ def test_a_diverged_loss_is_shown_and_not_drawn(loss: float):
 def test_what_a_line_says_of_the_whole_job_has_bounds(key: str, value: Any):
     """Else a product of it is beyond every float."""
     found = read([*LOG, line("event", 1300, event="saved", rank=0, **{key: value})])
-    assert json.dumps(found.as_data(ON), allow_nan=False)
+    assert json.dumps(found.report(ON).model_dump(), allow_nan=False)
     assert figures(found, hardware(NEURON_TYPES["trn1.32xlarge"], found.node_count))
 
 

@@ -8,7 +8,7 @@ from facts.kubernetes_kinds import Resource
 from tests.trn.kubernetes.fake_kubernetes import FakeCluster
 from trn.cli.errors import CommandError
 from trn.kubernetes import kinds
-from trn.kubernetes.client import Object
+from trn.kubernetes.client import AlreadyThere, Object
 from trn.kubernetes.job_pods import PODS
 from trn.kubernetes.kinds import NODES
 from trn.running.verify.jobs import TEST_LABEL
@@ -39,26 +39,28 @@ class RunningCluster(FakeCluster):
         self._looks, self._ages = 0, dict[str, int]()
 
     def create(self, resource: Resource, namespace: str, body: Object) -> None:
-        """Pods for a job; anything else as before."""
+        """As before."""
+        self._note("create", resource)
+        super().create(resource, namespace, body)
+
+    def make(self, resource: Resource, namespace: str, body: Object) -> Object:
+        """Pods for a job; anything else as before. A job or pod of an earlier run has its name until it is gone."""
         self._note("create", resource)
         if resource not in (kinds.JOBS, volcano.JOBS, PODS):
-            super().create(resource, namespace, body)
-            return
+            return super().make(resource, namespace, body)
         if self.refuses:
             raise CommandError(self.refuses)
         name = body["metadata"]["name"]
+        if name in [item["metadata"]["name"] for item in self.objects[resource]]:
+            raise AlreadyThere(f"409 Conflict: {name}")
         self.log.append(f"create {resource.kind} {name}")
         self.started.append(body)
         if resource == PODS:
             self._place([{**_made(body), "spec": dict(body["spec"]), "status": {"phase": "Pending"}}], gang=False)
-            return
-        self.objects[resource].append(_made(body))
-        self._place(_pods_of(body), gang=resource == volcano.JOBS)
-
-    def make(self, resource: Resource, namespace: str, body: Object) -> Object:
-        """As before."""
-        self._note("create", resource)
-        return super().make(resource, namespace, body)
+        else:
+            self.objects[resource].append(_made(body))
+            self._place(_pods_of(body), gang=resource == volcano.JOBS)
+        return _made(body)
 
     def apply(self, resource: Resource, namespace: str, body: Object, *, dry_run: bool = False) -> Object:
         """As before. The server wants both rights of whoever may make an object in this way (Kubernetes, server-side apply)."""

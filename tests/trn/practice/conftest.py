@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from tests.support import copy_project
+from tests.trn.given import Given
 from tests.trn.practice.commands import bring_up
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: Given) -> Path:
     """The working folder. There is no Pulumi CLI, and there are no credentials that could be read."""
     copy_project(tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -20,10 +21,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     def refuse(*_: Any, **__: Any) -> Any:
         raise AssertionError("a command in practice looked for AWS credentials")
 
-    monkeypatch.setattr("trn.change.clients.Live.aws", refuse)
-    monkeypatch.setattr("trn.change.clients.Live.kubernetes", refuse)
-    monkeypatch.setattr("trn.change.clients.Live.pulumi", refuse)
-    monkeypatch.setattr("trn.change.clients.Live.own_address", refuse)
+    given.api = given.cluster = given.engine = given.address = refuse
     monkeypatch.setattr("botocore.credentials.CredentialResolver.load_credentials", refuse)
     return tmp_path
 

@@ -26,7 +26,7 @@ def test_a_block_is_found_bought_and_shown(project: Path):
     after = ways()
     assert block["id"] not in [way["id"] for way in after]
     (held,) = (way for way in after if way["kind"] == "reservation")
-    assert (held["begins"], held["changes"]) == (block["begins"], [])
+    assert (held["startsAt"], held["changes"]) == (block["startsAt"], [])
     assert held["id"] in (project / "Pulumi.dev.yaml").read_text()
     told = json.loads(trn("--practice capacity calendar dev --json -")[1])
     assert [(one["id"], one["state"], one["sections"]) for one in told["reservations"]] == [

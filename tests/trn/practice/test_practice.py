@@ -95,7 +95,7 @@ def test_a_job_holds_its_nodes_until_it_is_drained(up: Path):
     """Its pods are placed, shown by logs and top, and keep `down` from deleting the file system's claim."""
     assert trn("practice job dev bert")[0] == 0
     code, out, _ = trn("--practice top dev --json -")
-    assert (code, [row["pods"] for row in json.loads(out)]) == (0, [["training/bert-worker-0"], ["training/bert-worker-1"]])
+    assert (code, [row["pods"] for row in json.loads(out)["nodes"]]) == (0, [["training/bert-worker-0"], ["training/bert-worker-1"]])
     assert "bert-worker-1" in trn("--practice logs bert")[1]
     code, out, _ = trn("practice down dev --quiet")
     assert (code, "fsx-claim is used by a pod of bert that mounts fsx-claim" in out) == (1, True)

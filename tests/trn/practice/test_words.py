@@ -8,8 +8,8 @@ from stacks.config import parse_settings
 from stacks.rules import notices
 from tests.support import dev_configuration
 from tests.trn.practice.commands import trn
-from trn.app import CLUSTER, JOBS
 from trn.practice.words import in_practice
+from trn.table import ENTRIES, InPractice
 
 SENTENCES = {
     "next     pulumi up --stack dev": "next     trn practice up dev",
@@ -25,6 +25,9 @@ SENTENCES = {
     "`pulumi cancel --stack dev`, then": "`trn engine dev -- cancel`, then",
     "pulumi up --replace '**::trn1-32xl'": "trn engine dev -- up --replace '**::trn1-32xl'",
     "trn --practice recover dev; trn practice up dev": "trn --practice recover dev; trn practice up dev",
+    "`trn capacity find --hours 24` lists them, and `trn logs` says why": (
+        "`trn --practice capacity find dev --hours 24` lists them, and `trn --practice logs` says why"
+    ),
     "`trn data status dev` follows it": "`trn --practice data status dev` follows it",
     "pulumi config set --stack dev --path 'trn:name' x": "pulumi config set --stack dev --path 'trn:name' x",
 }
@@ -36,11 +39,7 @@ def test_a_sentence_names_the_commands_of_practice(said: str):
     assert in_practice(said, "dev") == SENTENCES[said]
 
 
-NOT_IN_PRACTICE = {"init", "addons", "images", "image", "lint"}
-"""Commands that act on files and registries, and on no cluster."""
-
-
-@pytest.mark.parametrize("name", sorted({command.__name__ for command in (*CLUSTER, *JOBS)} - NOT_IN_PRACTICE))
+@pytest.mark.parametrize("name", [place for place, entry in ENTRIES.items() if entry.in_practice is InPractice.SIMULATED])
 def test_every_command_around_a_cluster_is_named_as_it_is_typed_in_practice(name: str):
     """A new one would otherwise ask for AWS credentials when it is copied."""
     assert in_practice(f"trn {name} bert", "dev") == f"trn --practice {name} bert"

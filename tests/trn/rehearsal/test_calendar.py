@@ -42,7 +42,7 @@ def test_a_block_is_shown_from_its_start_to_its_end(project: Path):
     assert "of the block's 96 node hours, paid in advance" in result.output
     assert "EKS control plane 0.10" in result.output
     data = json.loads((project / "days.json").read_text())
-    assert (data["job"]["doneHours"], data["job"]["lostHours"], data["places"][0]["paidNodeHours"]) == (30, 0, 96)
+    assert (data["job"]["doneSeconds"], data["job"]["lostSeconds"], data["places"][0]["paidNodeSeconds"]) == (30 * 3600, 0, 96 * 3600)
     assert data["places"][0]["savedUsd"] is None
 
 

@@ -43,8 +43,8 @@ def test_the_cost_of_a_change_begins_at_the_rate_before_and_ends_at_the_rate_aft
     what goes until it has gone."""
     out = CliRunner().invoke(app, ["rehearse", "change", "dev", "--set", f"nodeGroups.trn1-32xl.{setting}"]).output
     report = json.loads((project / "build/rehearsal/change.json").read_text())
-    rates = [point["usd_per_hour"] for point in report["cost"]]
-    before, after = report["cost_before"]["now"]["usd_per_hour"], report["cost_after"]["now"]["usd_per_hour"]
+    rates = [point["usdPerHour"] for point in report["cost"]]
+    before, after = report["costBefore"]["now"]["usdPerHour"], report["costAfter"]["now"]["usdPerHour"]
     assert (rates[0], rates[-1]) == pytest.approx((before, after), abs=0.001)
     assert before != after
     whole = {"start": after, "end": before}

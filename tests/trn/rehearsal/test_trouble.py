@@ -42,7 +42,7 @@ def test_a_fault_is_reported_with_code_cause_fix_and_cost(project: Path):
     failed = next(item for item in report["up"]["resources"] if item["error"])
     assert failed["attempts"] > 1
     # No instance ever ran, so none is paid for.
-    assert report["up"]["cost"][-1]["usd_per_hour"] < 2
+    assert report["up"]["cost"][-1]["usdPerHour"] < 2
 
 
 def test_a_scenario_is_read_by_its_name():
@@ -103,7 +103,7 @@ def test_rules_lists_all_with_their_sources(project: Path):
     result = trn("rules", "--json", "rules.json")
     assert result.exit_code == 0
     book = json.loads((project / "rules.json").read_text())
-    assert book == rule_book().model_dump()
+    assert book == json.loads(rule_book().as_json())
     assert min(len(book[key]) for key in ("rules", "consequences", "faults", "scenarios")) > 4
     assert "subnet-has-interfaces" in result.output
 
@@ -121,11 +121,11 @@ def test_crash_prints_and_writes_the_matrix(project: Path, monkeypatch: pytest.M
 
 
 def test_chaos_prints_and_writes_its_runs(project: Path):
-    """`runs`, `ended_well`, `leftovers` and `failures`; in processes of its own the same as in one."""
+    """`runs`, `endedWell`, `leftovers` and `failures`; in processes of its own the same as in one."""
     result = trn("chaos", "-q", "--runs", "8", "--seed", "40", "--json", "chaos.json")
     report = json.loads((project / "chaos.json").read_text())
     assert result.exit_code == 0
-    assert (report["runs"], report["ended_well"], report["leftovers"], report["failures"]) == (8, 8, 0, [])
+    assert (report["runs"], report["endedWell"], report["leftovers"], report["failures"]) == (8, 8, 0, [])
     one = trn("chaos", "-q", "--runs", "1", "--seed", "41", "--json", "-")
     assert json.loads(one.stdout)["runs"] == 1
 

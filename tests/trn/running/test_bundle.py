@@ -20,6 +20,7 @@ from addons import volcano
 from tests.support import copy_project
 from tests.trn.aws.cloud import ACCOUNT
 from tests.trn.change.owned import ROOT_URN, FakePulumi, cluster_arn
+from tests.trn.given import Given
 from tests.trn.kubernetes.healthy_cluster import NAME, Healthy
 from trn.app import app
 from trn.aws.identity import Caller
@@ -108,14 +109,14 @@ class Planted(Healthy):
 
 
 @pytest.fixture
-def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Planted:
+def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: Given) -> Planted:
     """In a folder of its own, whose tools answer nothing."""
     copy_project(tmp_path)
     monkeypatch.chdir(tmp_path)
     made = Planted(tmp_path)
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, stack, region: made.cloud.api)
-    monkeypatch.setattr("trn.change.clients.Live.kubernetes", lambda _, api, entry: made.cluster)
-    monkeypatch.setattr("trn.change.clients.Live.pulumi", lambda _, stack: made.pulumi)
+    given.api = made.cloud.api
+    given.cluster = made.cluster
+    given.engine = made.pulumi
     monkeypatch.setattr("trn.running.bundle.machine.TOOLS", {"pulumi": ("/no/such/tool", "version")})
     # The account in practice has quotas; this one has none.
     monkeypatch.setattr("trn.running.bundle.account.QUOTAS", [lambda _: [passed("quota", "enough")]])
@@ -319,16 +320,14 @@ def test_a_slip_in_the_stacks_name_makes_none(planted: Planted):
     assert not (planted.root / "build").exists()
 
 
-def test_what_hangs_is_left_behind(planted: Planted, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_what_hangs_is_left_behind(planted: Planted, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, given: Given):
     """A cluster that says nothing is waited for once; a tool that hangs is ended with all that it started."""
     answers = threading.Event()
     monkeypatch.setattr(planted.cluster, "list", lambda *_, **__: answers.wait(30) and None)
     tool, pid = tmp_path / "pulumi", tmp_path / "pid"
     tool.write_text(f"#!/bin/sh\nsleep 30 & echo $! > {pid}\nwait\n")
     tool.chmod(0o700)
-    monkeypatch.setattr(
-        "trn.change.clients.Live.pulumi", lambda _, stack: PulumiCli({**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"})
-    )
+    given.engine = PulumiCli({**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"})
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     begun = time.monotonic()
     try:

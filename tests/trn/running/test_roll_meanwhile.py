@@ -12,6 +12,7 @@ from addons import volcano
 from facts.kubernetes_kinds import Resource
 from facts.names import GROUP_LABEL
 from simulator.account import kinds
+from tests.sharing import mostly_long
 from tests.trn.change.stage import CLUSTER, KILLED, Call
 from tests.trn.running.rolling import GROUP, OTHER, Cluster, begin_pod, first, whole
 from trn.cli.errors import CommandError
@@ -304,11 +305,12 @@ def test_a_changed_plan_is_asked_about():
         assert "pod training/inference-a of ReplicaSet inference-5d4f is evicted and starts again" in ended.err
 
 
+@pytest.mark.parametrize("every", mostly_long([3, 1]))
 @pytest.mark.parametrize("way", ["checkpoint", "when-idle"])
-def test_after_ctrl_c_jobs_run_and_nodes_are_open(way: Way):
+def test_after_ctrl_c_jobs_run_and_nodes_are_open(way: Way, every: int):
     """Whoever gives up a wait of hours does not leave a group behind that takes no pods; also where it comes at the clean-up."""
     numbers = [number for number, call in enumerate(whole(), 1) if call.is_change and not call.name.startswith("ec2.")]
-    for number in numbers if way == "checkpoint" else numbers[:2]:
+    for number in numbers[::every] if way == "checkpoint" else numbers[:2]:
         found = Cluster()
         found.kill(number, SIGINT)
         ended = found.roll(way)

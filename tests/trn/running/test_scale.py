@@ -18,8 +18,9 @@ from tests.support import ROOT, copy_project
 from tests.training.sites import SITE
 from tests.trn.aws.cloud import Cloud
 from tests.trn.change.cases import set_size
-from tests.trn.change.owned import hold
+from tests.trn.change.owned import stack_of
 from tests.trn.change.stage import Stage
+from tests.trn.given import Given
 from tests.trn.kubernetes.fake_kubernetes import FakeCluster
 from trn.app import app
 from trn.aws.node_groups import begin_resize, scaling, sized
@@ -94,13 +95,13 @@ def test_what_eks_does_not_end_is_said(cloud: Cloud):
 
 
 @pytest.fixture
-def cloud(monkeypatch: pytest.MonkeyPatch) -> Cloud:
+def cloud(monkeypatch: pytest.MonkeyPatch, given: Given) -> Cloud:
     """The shipped stack, behind the command."""
     monkeypatch.chdir(ROOT)
     made = standing_cloud()
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, stack, region: made.api)
-    monkeypatch.setattr("trn.change.clients.Live.kubernetes", lambda _, api, entry: made_cluster())
-    hold(monkeypatch, CLUSTER, made)
+    given.api = made.api
+    given.cluster = made_cluster
+    given.engine = stack_of(CLUSTER, made)
     monkeypatch.setattr("time.sleep", lambda _: None)
     return made
 
@@ -130,13 +131,13 @@ def plain(name: str, namespace: str, node: str = "node-2", **metadata: Any) -> O
 
 
 @pytest.fixture
-def occupied(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Cloud:
+def occupied(cloud: Cloud, given: Given) -> Cloud:
     """The shipped stack with a job and a notebook on its training nodes; other pods are not in the way."""
     daemon = plain("efa-plugin", "kube-system", ownerReferences=[{"kind": "DaemonSet", "name": "efa-plugin"}])
     cluster = made_cluster(bert(), plain("notebook", "people"), daemon, plain("coredns", "kube-system", "core-1"))
     cluster.put(volcano.JOBS, "bert", "training", spec={"tasks": [{"replicas": 1}]}, status={"state": {"phase": "Running"}})
     cluster.put(volcano.JOBS, "waits", "training", spec={"tasks": [{"replicas": 1}]}, status={"state": {"phase": "Pending"}})
-    monkeypatch.setattr("trn.change.clients.Live.kubernetes", lambda _, api, entry: cluster)
+    given.cluster = cluster
     return cloud
 
 
@@ -178,13 +179,13 @@ def test_pods_that_have_ended_are_not_counted():
     assert (found, found.counts) == (Occupants(), "")
 
 
-def test_a_cluster_that_does_not_answer_is_asked_about_too(cloud: Cloud, monkeypatch: pytest.MonkeyPatch):
+def test_a_cluster_that_does_not_answer_is_asked_about_too(cloud: Cloud, given: Given):
     """What runs there is not known, which is no reason to end it."""
 
-    def refused(*_: Any) -> FakeCluster:
+    def refused() -> FakeCluster:
         raise CommandError("the API server does not answer")
 
-    monkeypatch.setattr("trn.change.clients.Live.kubernetes", refused)
+    given.cluster = refused
     code, _, err = trn("trn1-32xl", "0")
     assert (code, sizes(cloud)["desiredSize"]) == (1, 2)
     assert "what runs on trn1-32xl is not known: the API server does not answer" in err

@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from facts.names import EFA_RESOURCE, NEURON_RESOURCE
+from tests.documents import checked
 from tests.support import ROOT
 from tests.trn.change.owned import hold
 from tests.trn.kubernetes.healthy_cluster import GROUP, NAME, Healthy
@@ -19,7 +20,10 @@ from trn.app import app
 from trn.kubernetes.client import Object
 from trn.kubernetes.job_pods import PODS
 from trn.kubernetes.kinds import NODES
+from trn.kubernetes.lease import LEASES
+from trn.running.shell.change import Shell
 from trn.running.shell.pod import SHELL, SHELL_LABEL, pod
+from trn.running.verify.jobs import TEST_LABEL
 
 KUBECTL = """#!/usr/bin/env python3
 import json, os, sys
@@ -63,12 +67,14 @@ def deleted(healthy: Healthy) -> list[str]:
 def test_a_shell_gets_its_pod_and_the_pod_goes_with_it(healthy: Healthy, tmp_path: Path):
     """The exit code is the shell's own."""
     code, out, err = trn("dev", "--json", str(tmp_path / "shell.json"))
-    record, made = json.loads((tmp_path / "record").read_text()), json.loads((tmp_path / "shell.json").read_text())
+    record, made = json.loads((tmp_path / "record").read_text()), checked((tmp_path / "shell.json").read_text())
     assert (code, out) == (7, "")
     assert f"{made['pod']} on node-1, the file system at /fsx; the pod is deleted when the shell ends" in err
-    assert made == {
-        "pod": made["pod"], "namespace": "training", "node": "node-1", "image": "public.ecr.aws/docker/library/python:3.13.7-alpine3.22", "exitCode": 7,
-    }  # fmt: skip
+    assert made.items() >= {
+        "schema": "trn-shell",
+        "namespace": "training", "node": "node-1", "image": "public.ecr.aws/docker/library/python:3.13.7-alpine3.22", "exitCode": 7,
+        "command": "shell dev", "end": "done", "left": [],
+    }.items()  # fmt: skip
     assert record["arguments"][2:] == ["--namespace", "training", "exec", "--stdin", made["pod"], "--", *SHELL]
     assert deleted(healthy) == [made["pod"]]
 
@@ -88,7 +94,7 @@ def test_kubectl_gets_a_kubeconfig_of_its_own(healthy: Healthy, tmp_path: Path):
 def test_a_terminal_is_asked_for_where_there_is_one(healthy: Healthy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Without one, `trn shell dev < script` runs the script."""
     monkeypatch.setattr(
-        "trn.running.shell.pod.sys", type("System", (), {"stdin": type("Terminal", (), {"isatty": staticmethod(lambda: True)})})
+        "trn.running.shell.change.sys", type("System", (), {"stdin": type("Terminal", (), {"isatty": staticmethod(lambda: True)})})
     )
     trn("dev")
     assert "--tty" in json.loads((tmp_path / "record").read_text())["arguments"]
@@ -113,6 +119,22 @@ def test_a_pod_that_does_not_start_is_reported_and_goes(healthy: Healthy, monkey
     assert len(deleted(healthy)) == 1
 
 
+def test_a_pod_that_ends_at_once_is_not_waited_for(healthy: Healthy, monkeypatch: pytest.MonkeyPatch):
+    """Its image has no `sleep`, or its node is gone."""
+    monkeypatch.setattr(healthy.cluster, "_go_on", lambda pod: pod.update(status={"phase": "Failed", "reason": "Evicted"}))
+    code, _, err = trn("dev")
+    assert (code, "Failed: Evicted" in err, len(deleted(healthy))) == (1, True, 1)
+
+
+def test_a_pod_of_the_name_that_is_anothers_stays(healthy: Healthy, monkeypatch: pytest.MonkeyPatch):
+    """It has no sign of this run."""
+    monkeypatch.setattr("secrets.token_hex", lambda _: "a")
+    labels = {SHELL_LABEL: NAME, TEST_LABEL: "trn-shell-a"}
+    healthy.cluster.put(PODS, "trn-shell-a", metadata={"labels": labels}, spec={"containers": [{"command": ["sleep"]}]}, status={})
+    code, out, _ = trn("dev")
+    assert (code, "there is a pod trn-shell-a already" in out, deleted(healthy)) == (1, True, [])
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_shell_that_is_cut_off_leaves_no_pod(healthy: Healthy, monkeypatch: pytest.MonkeyPatch, number: signal.Signals):
     """The terminal was closed."""
@@ -135,6 +157,15 @@ def test_only_shells_whose_time_is_over_are_removed(healthy: Healthy):
     assert deleted(healthy)[:-1] == ["over", "done"]
 
 
+def test_the_lock_of_a_shell_that_was_killed_goes_with_its_pod(healthy: Healthy):
+    """Nobody else would take it, since no second shell has its name."""
+    healthy.cluster.put(PODS, "over", metadata={"labels": {SHELL_LABEL: NAME}}, status={"phase": "Failed"}, spec={"containers": []})
+    lease = {"metadata": {"name": "over", "namespace": "training", "uid": "u", "resourceVersion": "1"}}
+    healthy.cluster.served[f"{LEASES.path}/namespaces/training/leases/over"] = lease
+    trn("dev")
+    assert [line for line in healthy.cluster.log if line.endswith(" over")] == ["delete Pod over", "delete Lease over"]
+
+
 def container(body: Object) -> Object:
     """The pod's one container."""
     return body["spec"]["containers"][0]
@@ -143,7 +174,7 @@ def container(body: Object) -> Object:
 def test_a_pod_with_devices_has_a_whole_node_and_neurons_tools():
     """And a schema that Kubernetes takes."""
     healthy = Healthy()
-    body = pod(healthy.subject, "dev", life_s=1800, neuron=True)
+    body = pod(healthy.subject, "dev", "a", life_s=1800, neuron=True)
     assert container(body)["resources"]["limits"] == {NEURON_RESOURCE: "16", EFA_RESOURCE: "8"}
     assert "neuronx" in container(body)["image"]
     assert (body["spec"]["activeDeadlineSeconds"], container(body)["command"]) == (1800, ["sleep", "1800"])
@@ -156,9 +187,9 @@ def test_a_pod_with_devices_has_a_whole_node_and_neurons_tools():
 def test_a_pod_without_devices_runs_beside_training():
     """Anywhere, or on a group's nodes."""
     healthy = Healthy()
-    body = pod(healthy.subject, "dev", life_s=60)
+    body = pod(healthy.subject, "dev", "a", life_s=60)
     assert (container(body)["resources"]["limits"], "affinity" in body["spec"]) == ({}, False)
-    body = pod(healthy.subject, "dev", life_s=60, node_group=GROUP, image="mine:1")
+    body = pod(healthy.subject, "dev", "a", life_s=60, node_group=GROUP, image="mine:1")
     assert (container(body)["image"], container(body)["resources"]["limits"]) == ("mine:1", {})
     assert healthy.cluster.misfits(body, healthy.nodes[1]) == []
     assert "trn/node-group" in healthy.cluster.misfits(body, {"metadata": {"name": "core", "labels": {}}})
@@ -167,8 +198,7 @@ def test_a_pod_without_devices_runs_beside_training():
 
 def test_two_shells_have_two_names():
     """Of two people, or of two windows."""
-    subject = Healthy().subject
-    assert len({pod(subject, "dev", life_s=60)["metadata"]["name"] for _ in range(3)}) == 3
+    assert len({Shell("dev", Healthy().settings, SHELL, 60).pod for _ in range(3)}) == 3
 
 
 @pytest.mark.parametrize(
@@ -193,17 +223,17 @@ def test_devices_without_an_image_or_a_node_are_reported(monkeypatch: pytest.Mon
 
     healthy = of(training={"toolchain": None})
     with pytest.raises(CommandError, match="no image with Neuron's tools"):
-        pod(healthy.subject, "dev", life_s=60, neuron=True)
-    assert container(pod(healthy.subject, "dev", life_s=60, neuron=True, image="mine:1"))["image"] == "mine:1"
+        pod(healthy.subject, "dev", "a", life_s=60, neuron=True)
+    assert container(pod(healthy.subject, "dev", "a", life_s=60, neuron=True, image="mine:1"))["image"] == "mine:1"
     healthy.cluster.objects[NODES].clear()
     with pytest.raises(CommandError, match="no node of a Neuron group is up"):
-        pod(healthy.subject, "dev", life_s=60, neuron=True)
+        pod(healthy.subject, "dev", "a", life_s=60, neuron=True)
 
 
 def test_a_stack_without_a_file_system_has_a_shell_all_the_same(healthy: Healthy, monkeypatch: pytest.MonkeyPatch):
     """It says that nothing is mounted."""
     other = of(storage={"lustre": {"enabled": False}})
-    assert pod(other.subject, "dev", life_s=60)["spec"]["volumes"] == []
+    assert pod(other.subject, "dev", "a", life_s=60)["spec"]["volumes"] == []
     monkeypatch.setattr("trn.engine.program.settings_of", lambda file: other.settings)
     assert "there is no file system in this stack" in trn("dev")[2]
 

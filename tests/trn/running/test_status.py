@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from addons import volcano
 from tests.support import ROOT, dev_configuration, merged
+from tests.trn.given import Given
 from tests.trn.kubernetes.healthy_cluster import CLAIM, ETCD, Healthy
 from trn.app import app
 from trn.cli.errors import CommandError
@@ -177,12 +178,12 @@ def test_findings_are_written_as_junit():
 
 
 @pytest.fixture
-def healthy(monkeypatch: pytest.MonkeyPatch) -> Healthy:
+def healthy(monkeypatch: pytest.MonkeyPatch, given: Given) -> Healthy:
     """The shipped stack, up."""
     monkeypatch.chdir(ROOT)
     made = Healthy()
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, stack, region: made.cloud.api)
-    monkeypatch.setattr("trn.change.clients.Live.kubernetes", lambda _, api, entry: made.cluster)
+    given.api = made.cloud.api
+    given.cluster = made.cluster
     return made
 
 
@@ -226,7 +227,7 @@ def test_kubeconfig_asks_for_tokens_and_is_the_callers_alone(healthy: Healthy, t
     assert (code, out, err) == (0, "", f"export KUBECONFIG={file}\n")
     assert (json.loads(file.read_text()), stat.S_IMODE(file.stat().st_mode)) == (made, 0o600)
     code, out, _ = trn("kubeconfig", "dev", "--json", "-")
-    assert (code, json.loads(out)) == (0, made)
+    assert (code, json.loads(out)["kubeconfig"]) == (0, made)
     assert trn("kubeconfig", "dev", "--output", "/proc/x/y")[0] == 1
 
 

@@ -15,13 +15,14 @@ from addons import neuron_monitor
 from addons.manifests import own_labels
 from tests.support import ROOT
 from tests.terminal import terminal
+from tests.trn.given import Given
 from tests.trn.kubernetes.healthy_cluster import Healthy
 from trn.app import app
 from trn.kubernetes.job_pods import PODS
 from trn.kubernetes.kinds import NODES
 from trn.running.top.readings import Reading, from_exporter, from_monitor
 from trn.running.top.rows import EXPORTER_LABEL, EXPORTER_NAMESPACE, EXPORTER_PORT, MONITOR
-from trn.running.top.view import LEVELS, Row, bars, table
+from trn.running.top.view import LEVELS, NodePart, Row, bars, table
 
 COMMON = 'instance_id="i-1",instance_type="trn1.32xlarge"'
 GIB = 2**30
@@ -151,7 +152,7 @@ def test_one_failed_process_does_not_lose_the_node():
     system = from_monitor(json.dumps(monitored(neuron_hw_counters={"neuron_devices": None, "error": "ioctl"})))
     assert (system.unread, system.uncorrected_count) == (("neuron_hw_counters: ioctl",), 0)
     assert "not read: process llama: runtime is gone" in shown(row(reading=found))
-    assert row(reading=found).as_data()["unread"] == ["process llama: runtime is gone"]
+    assert getattr(row(reading=found).part.use, "unread", None) == ("process llama: runtime is gone",)
 
 
 def row(**changes: Any) -> Row:
@@ -200,7 +201,7 @@ def test_errors_and_silence_are_reported():
     )
     assert "failed executions in the last 5 s: 2" in shown(row(reading=Reading({}, 0, 2, 0, error_span_s=5.03)))
     assert "no answer: it is gone" in shown(row(reading=None, problem="it is gone"))
-    assert row(reading=None, problem="gone").as_data() == {"node": "n", "instanceType": "t", "pods": ["a/b"], "problem": "gone"}
+    assert row(reading=None, problem="gone").part == NodePart(node="n", instance_type="t", pods=("a/b",), problem="gone", use=None)
 
 
 def test_every_chip_has_a_sign():
@@ -215,12 +216,12 @@ def test_every_chip_has_a_sign():
 
 
 @pytest.fixture
-def healthy(monkeypatch: pytest.MonkeyPatch) -> Healthy:
+def healthy(monkeypatch: pytest.MonkeyPatch, given: Given) -> Healthy:
     """The shipped stack, up, with its exporter and two jobs, one on each node."""
     monkeypatch.chdir(ROOT)
     made = Healthy()
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, stack, region: made.cloud.api)
-    monkeypatch.setattr("trn.change.clients.Live.kubernetes", lambda _, api, entry: made.cluster)
+    given.api = made.cloud.api
+    given.cluster = made.cluster
     for number, job in ((1, "bert"), (2, "llama")):
         named = {"metadata": {"labels": own_labels(neuron_monitor.NAME)}, "spec": {"nodeName": f"node-{number}", "containers": [{}]}}
         made.cluster.put(PODS, f"monitor-{number}", neuron_monitor.NAME, **named)
@@ -254,18 +255,19 @@ def test_all_nodes_are_in_one_view(healthy: Healthy):
 def test_a_jobs_nodes_are_its_own(healthy: Healthy):
     """And JSON has every core."""
     code, out, _ = trn("dev", "llama", "--json", "-")
-    (node,) = json.loads(out)
+    (node,) = json.loads(out)["nodes"]
+    use = node["use"]
     assert code == 0
-    assert (node["node"], node["pods"], node["utilization"], node["coresInUse"], node["coreCount"]) == (
+    assert (node["node"], node["pods"], use["utilizationShare"], use["coresInUse"], use["coreCount"]) == (
         "node-2",
         ["training/llama-0"],
         0.5,
         32,
         32,
     )
-    assert (node["deviceMemoryBytes"], node["deviceMemoryTotalBytes"]) == (128 * GIB + 1, 512 * GIB)
-    assert (node["executionErrors"], node["uncorrectedMemoryErrors"], node["cores"]) == (1, 1, [0.5] * 32)
-    assert (node["executionErrorsSeconds"], node["unread"]) == (None, [])
+    assert (use["deviceMemoryBytes"], use["deviceMemoryTotalBytes"]) == (128 * GIB + 1, 512 * GIB)
+    assert (use["executionErrors"], use["uncorrectedMemoryErrors"], use["coreShares"]) == (1, 1, [0.5] * 32)
+    assert (use["executionErrorsSeconds"], use["unread"]) == (None, [])
 
 
 @pytest.mark.parametrize("arguments", [("llam",), ("bert", "--namespace", "other")])
@@ -319,7 +321,8 @@ def test_a_view_that_cannot_be_redrawn_is_shown_once(healthy: Healthy, monkeypat
 def test_no_node_is_no_failure(healthy: Healthy):
     """The night."""
     healthy.cluster.objects[NODES].clear()
-    assert trn("dev", "--json", "-")[:2] == (0, "[]\n")
+    code, out, _ = trn("dev", "--json", "-")
+    assert (code, json.loads(out)["nodes"]) == (0, [])
     assert trn("dev")[1] == "no Neuron node is up\n"
 
 
@@ -344,7 +347,7 @@ def test_a_jobs_own_pods_are_asked(without_exporter: Healthy, monkeypatch: pytes
 
     monkeypatch.setattr("subprocess.run", answered)
     code, out, _ = trn("dev", "bert", "--json", "-")
-    assert (code, json.loads(out)[0]["cores"][:2]) == (0, [0.425, 0])
+    assert (code, json.loads(out)["nodes"][0]["use"]["coreShares"][:2]) == (0, [0.425, 0])
     assert [call[3:7] for call in calls] == [["--namespace", "training", "exec", "bert-0"]]
     assert calls[0][7:] == ["--", *MONITOR]
 

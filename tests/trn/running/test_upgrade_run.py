@@ -1,19 +1,20 @@
 """How an upgrade walks its steps: what comes before each, what ends it, and what Pulumi is asked."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support import copy_project
+from training.phase import Phase
 from trn.change.action import PulumiRun
 from trn.change.identity import Kube, StateId, file_id
 from trn.change.occupants import Occupants
 from trn.cli.errors import MISUSE, CommandError
 from trn.engine.stack_edit import Edit, edited
 from trn.engine.stack_file import read_stack_file
-from trn.kubernetes.jobs.table import Row
+from trn.kubernetes.jobs.table import JobRow
 from trn.running.upgrade.change import ROUNDS, RUN, Seen, Upgrade, up_command
 from trn.running.upgrade.steps import Group, Standing, Step
 from trn.running.upgrade.timed import Timed
@@ -27,8 +28,9 @@ STATE = StateId("dev", "lineage", "serial", frozenset())
 
 def busy(name: str = "bert") -> Occupants:
     """A job as `trn jobs` shows it."""
-    values: dict[str, Any] = {item.name: {"name": name, "kind": "Job"}.get(item.name) for item in fields(Row)}
-    return Occupants((Row(**values),), objects=frozenset([Kube("Job", f"training/{name}", f"uid-{name}")]))
+    unheld: dict[str, None] = {"cause": None, "why": None, "do": None}
+    row = JobRow(name=name, kind="Job", nodes_wanted=1, nodes_running=1, since="", state=Phase.RUNNING, **unheld)
+    return Occupants((row,), objects=frozenset([Kube("Job", f"training/{name}", f"uid-{name}")]))
 
 
 class Walk:

@@ -14,19 +14,22 @@ from typer.testing import CliRunner
 from addons import volcano
 from facts.kubernetes_kinds import Resource
 from tests.support import ROOT
-from tests.trn.change.owned import hold
+from tests.trn.change.owned import FakePulumi, hold, state, subject
 from tests.trn.kubernetes.healthy_cluster import CLAIM, ETCD, GROUP, LOGS, NAME, Healthy
 from tests.trn.running.test_status import of
 from trn.app import app
+from trn.change.consent import Person
+from trn.change.executor import carry_out
+from trn.change.ownership import Consent
+from trn.change.whose import Site
 from trn.cli.findings import Finding, failed, passed, skipped, warned
 from trn.kubernetes import kinds
 from trn.kubernetes.client import Unreachable
 from trn.kubernetes.job_pods import PODS
 from trn.kubernetes.kinds import NODES
 from trn.running.status.checks import CHECKS
+from trn.running.verify.change import CLEARING_S, TRIALS, Verify, verdict
 from trn.running.verify.jobs import CLUSTER_LABEL, TEST_LABEL
-from trn.running.verify.stage import CLEARING_S, Stage
-from trn.running.verify.trials import TRIALS, tried, verdict
 
 
 class Time:
@@ -39,21 +42,32 @@ class Time:
         self.now += seconds
 
 
-def stage_of(healthy: Healthy, said: list[str] | None = None) -> Stage:
-    """Where the tests run."""
-    time = Time()
-    return Stage(healthy.subject, "small:1", "train:1", time.sleep, lambda: time.now, (said if said is not None else []).append)
+def tried(healthy: Healthy, names: list[str], *, time: Time | None = None, image: str | None = "train:1") -> list[Finding]:
+    """Findings of some tests."""
+    clock = time or Time()
+    change = Verify("dev", healthy.settings, "small:1", image, [], names, clock=lambda: clock.now)
+    pulumi, about, said = FakePulumi(state(NAME)), subject(NAME), list[Any]()
+    site = Site(healthy.cloud.api, pulumi, about, lambda: healthy.cluster, clock.sleep, said.append, said.append)
+    carry_out(change, site, Person(Consent(), said.append))
+    return change.findings
 
 
 def trial(healthy: Healthy, name: str) -> list[Finding]:
     """Findings of one test; nothing of it may be left."""
-    found = tried(stage_of(healthy), [name])
+    found = tried(healthy, [name])
     assert left(healthy) == []
     return found
 
 
+def log(healthy: Healthy) -> list[str]:
+    """What was made and deleted, but for the lock."""
+    return [line for line in healthy.cluster.log if "Lease" not in line]
+
+
 def left(healthy: Healthy) -> list[str]:
-    """Everything that carries a label of ours."""
+    """Everything that carries a label of ours, after what goes by itself."""
+    for resource in (kinds.JOBS, volcano.JOBS, PODS) * 2:
+        healthy.cluster.list(resource)
     return [
         item["metadata"]["name"]
         for resource in (kinds.JOBS, volcano.JOBS, PODS)
@@ -65,7 +79,7 @@ def left(healthy: Healthy) -> list[str]:
 def test_a_healthy_cluster_is_ready():
     """Two nodes of the first group, and none of the second."""
     healthy = Healthy()
-    found = tried(stage_of(healthy), list(TRIALS))
+    found = tried(healthy, list(TRIALS))
     assert found == [
         passed("driver", "node-1, node-2: driver 2.27.4.0 runs images of xla-2.30, runtime 2.32.31"),
         passed("throughput", "one pod wrote 240 and read 612 MB/s; 1200 GiB at 125 MB/s per TiB give 146"),
@@ -79,7 +93,7 @@ def test_a_healthy_cluster_is_ready():
     assert left(healthy) == []
     names = ["Kubernetes Job trn-verify-driver", "Kubernetes Job trn-verify-throughput"]
     names += ["Volcano Job trn-verify-gang", "Volcano Job trn-verify-collectives-0"]
-    assert healthy.cluster.log == [f"{verb} {name}" for name in names for verb in ("create", "delete")]
+    assert log(healthy) == [f"{verb} {name}" for name in names for verb in ("create", "delete")]
 
 
 def _without_room(it: Healthy) -> None:
@@ -213,8 +227,7 @@ def test_devices_that_a_job_holds_are_not_waited_for():
 def test_without_an_image_there_is_no_collective_test():
     """Could not check is a failure, never a pass."""
     healthy = Healthy()
-    stage = Stage(healthy.subject, "small:1", None, lambda _: None, lambda: 0.0, lambda _: None)
-    (finding,) = tried(stage, ["collectives"])
+    (finding,) = tried(healthy, ["collectives"], image=None)
     assert (finding.verdict, "no image with nccom-test is known" in finding.what, "--image" in finding.do) == ("fail", True, True)
 
 
@@ -272,8 +285,8 @@ def test_what_a_killed_run_left_goes_first_and_what_is_others_stays():
         status={},
         spec={"containers": []},
     )
-    assert tried(stage_of(healthy), ["driver"])[0].verdict == "pass"
-    assert cluster.log[0] == "delete Volcano Job trn-verify-old"
+    assert tried(healthy, ["driver"])[0].verdict == "pass"
+    assert log(healthy)[0] == "delete Volcano Job trn-verify-old"
     assert [line for line in cluster.log if "theirs" in line or "mine" in line] == []
     assert left(healthy) == ["trn-verify-theirs"]
 
@@ -283,23 +296,80 @@ def test_what_does_not_go_is_reported_and_nothing_starts_beside_it():
     healthy = Healthy()
     healthy.cluster.put(kinds.JOBS, "trn-verify-old", metadata={"labels": {CLUSTER_LABEL: NAME}})
     healthy.cluster.stuck.add("trn-verify-old")
-    stage = stage_of(healthy)
-    first, second = tried(stage, ["gang"])
-    assert first.what == "Kubernetes Job training/trn-verify-old is still there"
-    assert second == failed("gang", "could not check: what an earlier run started is in the way", "see clean-up")
-    assert healthy.cluster.log == ["delete Kubernetes Job trn-verify-old"]
-    assert CLEARING_S <= stage.clock() < CLEARING_S + 10
+    time = Time()
+    first, second = tried(healthy, ["gang"], time=time)
+    assert first == failed("gang", "could not check: what was started before is in the way", "see clean-up")
+    assert second.what == "Kubernetes Job training/trn-verify-old is still there"
+    assert log(healthy) == ["delete Kubernetes Job trn-verify-old"]
+    assert CLEARING_S <= time.now < CLEARING_S + 10
 
 
 def test_what_a_test_cannot_remove_is_a_failure_of_its_own():
     """The test itself has passed."""
     healthy = Healthy()
     healthy.cluster.stuck.add("trn-verify-gang")
-    found = tried(stage_of(healthy), ["gang"])
-    assert [(item.check, item.verdict) for item in found[:2]] == [("gang", "pass"), ("clean-up", "fail")]
+    found = tried(healthy, ["gang", "collectives"])
+    assert [(item.check, item.verdict) for item in found[:1] + found[2:3]] == [("gang", "pass"), ("clean-up", "fail")]
 
 
-@pytest.mark.parametrize("look", range(1, 7))
+def test_a_pod_of_an_earlier_run_is_waited_for():
+    """Its Job is gone, and it holds the devices of its node."""
+    healthy, time = Healthy(), Time()
+    labels = {CLUSTER_LABEL: NAME, TEST_LABEL: "trn-verify-gang"}
+    healthy.cluster.put(
+        PODS, "trn-verify-gang-group-0-0", metadata={"labels": labels}, spec={"containers": [{"command": ["sleep"]}], "nodeName": "node-1"}
+    )
+    found = tried(healthy, ["driver", "gang"], time=time)
+    assert [item.verdict for item in found] == ["fail"] * 3
+    assert (log(healthy), found[-1].what) == ([], "Pod training/trn-verify-gang-group-0-0 is still there")
+    assert CLEARING_S <= time.now < CLEARING_S + 10
+
+
+def test_a_job_of_the_name_that_is_anothers_stays():
+    """Whoever made it after the look: it has no sign of this run."""
+    healthy = Healthy()
+    healthy.cluster.put(kinds.JOBS, "trn-verify-driver", spec={"parallelism": 1})
+    healthy.cluster.objects[kinds.JOBS][-1]["metadata"]["labels"] = {CLUSTER_LABEL: "other"}
+    (finding,) = tried(healthy, ["driver"])
+    assert finding.what == "could not check: this run did not make Kubernetes Job training/trn-verify-driver"
+    assert log(healthy) == []
+
+
+def test_a_job_of_the_name_that_was_made_after_the_look_stays(monkeypatch: pytest.MonkeyPatch):
+    """The label alone is no sign of this run: its own Jobs bear its token."""
+    healthy = Healthy()
+    really = healthy.cluster.make
+
+    def make(resource: Resource, namespace: str, body: dict[str, Any]) -> Any:
+        if resource == kinds.JOBS:
+            healthy.cluster.put(kinds.JOBS, "trn-verify-driver", metadata={"labels": {CLUSTER_LABEL: NAME}})
+            raise KeyboardInterrupt
+        return really(resource, namespace, body)
+
+    monkeypatch.setattr(healthy.cluster, "make", make)
+    with pytest.raises(KeyboardInterrupt):
+        tried(healthy, ["driver"])
+    assert log(healthy) == []
+
+
+def test_a_job_that_took_the_devices_meanwhile_is_not_waited_for(monkeypatch: pytest.MonkeyPatch):
+    """It is looked for again right before: the tests before have taken their time."""
+    healthy = Healthy()
+    really = healthy.cluster.text
+
+    def text(path: str, **given: Any) -> Any:
+        if "bert-0" not in [pod["metadata"]["name"] for pod in healthy.cluster.objects[PODS]]:
+            spec = {"nodeName": "node-1", "containers": [{"resources": {"limits": {"aws.amazon.com/neuron": "16"}}}]}
+            healthy.cluster.put(PODS, "bert-0", "research", spec=spec, status={"phase": "Running"})
+        return really(path, **given)
+
+    monkeypatch.setattr(healthy.cluster, "text", text)
+    found = tried(healthy, ["driver", "gang"])
+    assert [item.what for item in found][1:] == ["could not check: research/bert-0 hold Neuron devices"]
+    assert "create Volcano Job trn-verify-gang" not in log(healthy)
+
+
+@pytest.mark.parametrize("look", range(1, 8))
 @pytest.mark.parametrize("name", list(TRIALS))
 def test_ctrl_c_removes_what_was_started(name: str, look: int):
     """Whenever it comes: before anything runs, while it runs, and while it is being removed."""
@@ -311,8 +381,8 @@ def test_ctrl_c_removes_what_was_started(name: str, look: int):
 
     healthy.cluster.on_look = interrupted
     with pytest.raises(KeyboardInterrupt):
-        tried(stage_of(healthy), [name])
-    made, gone = ([line.split(" ", 1)[1] for line in healthy.cluster.log if line.startswith(verb)] for verb in ("create", "delete"))
+        tried(healthy, [name])
+    made, gone = ([line.split(" ", 1)[1] for line in log(healthy) if line.startswith(verb)] for verb in ("create", "delete"))
     assert made == gone
 
 
@@ -321,16 +391,16 @@ def test_ctrl_c_while_it_is_being_removed_asks_once_more(monkeypatch: pytest.Mon
     healthy, tries = Healthy(), list[str]()
     really = healthy.cluster.delete
 
-    def delete(resource: Resource, name: str, namespace: str = "") -> None:
+    def delete(resource: Resource, name: str, namespace: str = "", **given: Any) -> None:
         tries.append(name)
         if len(tries) == 1:
             raise KeyboardInterrupt
-        really(resource, name, namespace)
+        really(resource, name, namespace, **given)
 
     monkeypatch.setattr(healthy.cluster, "delete", delete)
     with pytest.raises(KeyboardInterrupt):
-        tried(stage_of(healthy), ["driver"])
-    assert healthy.cluster.log[-1] == "delete Kubernetes Job trn-verify-driver"
+        tried(healthy, ["driver"])
+    assert log(healthy)[-1] == "delete Kubernetes Job trn-verify-driver"
 
 
 def test_a_bug_removes_what_was_started_too(monkeypatch: pytest.MonkeyPatch):
@@ -338,26 +408,24 @@ def test_a_bug_removes_what_was_started_too(monkeypatch: pytest.MonkeyPatch):
     healthy = Healthy()
     monkeypatch.setattr(healthy.cluster, "text", lambda path: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        tried(stage_of(healthy), ["driver"])
-    assert left(healthy) == []
+        tried(healthy, ["driver"])
+    assert log(healthy)[-1] == "delete Kubernetes Job trn-verify-driver"
 
 
 def test_a_server_that_is_gone_in_the_middle_is_a_failure_and_says_what_may_be_there(monkeypatch: pytest.MonkeyPatch):
     """Jobs end by themselves; the next run removes them."""
     healthy = Healthy()
-    said: list[str] = []
 
     def gone(seen: int) -> None:
         if seen > 2:
             raise Unreachable("the API server does not answer")
 
     healthy.cluster.on_look = gone
-    found = tried(stage_of(healthy, said), ["driver"])
+    found = tried(healthy, ["driver"])
     assert [(item.check, item.what) for item in found] == [
         ("driver", "could not check: the API server does not answer"),
         ("clean-up", "could not check: the API server does not answer"),
     ]
-    assert said[-1] == "could not check: the API server does not answer"
 
 
 # The verdict and the command
@@ -407,6 +475,7 @@ def test_the_command_looks_and_tries_and_writes_its_files(healthy: Healthy, tmp_
     result = json.loads(files[1].read_text())
     assert (result["healthy"], result["verdict"]) == (True, "trainium-dev is ready for training")
     assert "starting trn-verify-gang\ntrn-verify-gang: 2 Pending\nremoving" in err
+    assert (result["command"], result["end"], len(result["done"])) == ("verify dev", "done", 2 * len(TRIALS))
     images = {pod["image"] for body in healthy.cluster.started for pod in _containers(body)}
     assert images == {
         "public.ecr.aws/docker/library/python:3.13.7-alpine3.22",
@@ -449,7 +518,7 @@ def test_a_check_that_is_not_there_is_misuse(healthy: Healthy):
 def test_a_cancelled_pipeline_leaves_nothing(healthy: Healthy, number: signal.Signals):
     """It is taken for Ctrl-C while something runs, and for itself afterwards."""
     before = signal.getsignal(number)
-    healthy.cluster.on_look = lambda look: os.kill(os.getpid(), number) if look == 3 else None
+    healthy.cluster.on_look = lambda look: os.kill(os.getpid(), number) if look == 6 else None
     code, _, err = trn("--only", "gang")
     assert (code, err.splitlines()[-1].partition(":")[0]) == (130, "interrupted")
     assert "create Volcano Job trn-verify-gang" in healthy.cluster.log

@@ -13,7 +13,7 @@ from facts.catalogue import NEURON_TYPES
 from tests.trn.running.test_verify_objects import bodies, stage_with, templates
 from trn.running.subject import core_count
 from trn.running.verify import file_system, throughput
-from trn.running.verify.bandwidth import EXAMPLES_GB_PER_S, FRACTION, Row, bound_gb_per_s, rows
+from trn.running.verify.collectives import EXAMPLES_GB_PER_S, FRACTION, Row, bound_gb_per_s, rows
 from trn.running.verify.file_system import Bought
 
 # The script of the collective test

@@ -12,15 +12,14 @@ from tests.training.objects import errors
 from tests.trn.kubernetes.healthy_cluster import GROUP, NAME, Healthy
 from tests.trn.kubernetes.running_cluster import RunningCluster
 from tests.trn.running.test_status import of
-from tests.trn.running.test_verify import stage_of
 from training.pod import Pod, pod_spec
 from trn.kubernetes.client import Object
+from trn.kubernetes.job_pods import PODS
 from trn.kubernetes.kinds import NODES
 from trn.running.subject import efa_count
 from trn.running.verify import collectives, driver, file_system, gang
-from trn.running.verify.devices import Nodes, queue, whole_nodes
 from trn.running.verify.jobs import CLUSTER_LABEL, KEPT_S, TEST_LABEL
-from trn.running.verify.stage import Stage
+from trn.running.verify.stage import KINDS, Nodes, Stage, queue, whole_nodes
 
 KUBERNETES = "1.35"
 TYPES = [*NEURON_TYPES, "trn2.48xlarge at 1"]
@@ -41,7 +40,7 @@ def stage_with(instance_type: str) -> tuple[Stage, NodeGroup, list[Object]]:
         node["status"]["allocatable"] = offered
     # A pod that does not say where it wants to be comes to the first.
     healthy.cluster.objects[NODES].reverse()
-    return stage_of(healthy), settings, healthy.nodes
+    return Stage(healthy.subject, "small:1", "train:1"), settings, healthy.nodes
 
 
 def bodies(stage: Stage) -> dict[str, Object]:
@@ -85,7 +84,7 @@ def test_every_pod_finds_a_node_and_the_gang_finds_all(instance_type: str):
     assert isinstance(cluster, RunningCluster)
     size = NEURON_TYPES[settings.instance_type]
     for name, body in bodies(stage).items():
-        stage.start(body)
+        cluster.make(KINDS[body["apiVersion"]], stage.namespace, body)
         placed = [pod["spec"]["nodeName"] for pod in stage.pods(name)]
         assert len(placed) == len(set(placed)), name
         assert set(placed) <= {"node-1", "node-2"}, name
@@ -95,7 +94,7 @@ def test_every_pod_finds_a_node_and_the_gang_finds_all(instance_type: str):
             memory_gib = float(requests["memory"][:-2]) / (1024 if requests["memory"].endswith("Mi") else 1)
             assert cpu <= size.vcpu_count / 4, name
             assert memory_gib <= size.memory_gib / 4, name
-        assert stage.clear() == []
+        cluster.objects[PODS].clear()
     assert not efa_count(settings) or len(bodies(stage)["trn-verify-collectives-0"]["spec"]["tasks"]) == 1
 
 

@@ -16,7 +16,7 @@ def addons(
 ) -> int:
     """List all add-ons: version, what each needs, whether it is on here, and why.
 
-    Example: trn addons dev --json - | jq '.[] | select(.on) | .title'
+    Example: trn addons dev --json - | jq '.addons[] | select(.on) | .title'
     """
     from trn.before.addons.view import print_addons
     from trn.engine.program import settings_of

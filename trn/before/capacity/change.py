@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from facts.block_sales import PAYMENT_H
 from trn.aws.block_purchase import try_purchase
@@ -19,14 +19,14 @@ from trn.before.capacity.ways import Way
 from trn.change.action import Action, Difference, Hold, Outcome, Pace, Question, Refusal, Typed
 from trn.change.hold import cluster_lock
 from trn.change.identity import Aws
-from trn.change.report import Report
+from trn.change.report import ChangeDocument, Report
 from trn.change.whose import Site, Whose
 from trn.cli.errors import MISUSE
 from trn.cli.interruption import signals_kept
 from trn.engine.stack_edit import Edit, as_yaml
 from trn.engine.stack_file import changed_keys, read_stack_file, refuse_edited
+from trn.table import ENTRIES
 
-SCHEMA = "trn-capacity-purchase/1"
 CENT = 0.005
 _SUM = re.compile(r"\$?\s*([0-9][0-9,]*(?:\.[0-9]{1,2})?)\s*(?:USD)?", re.IGNORECASE)
 
@@ -35,6 +35,26 @@ def is_sum(typed: str, fee: float) -> bool:
     """Whether a text is this sum of dollars, to the cent; a dollar sign and commas do no harm."""
     found = _SUM.fullmatch(typed.strip())
     return found is not None and abs(float(found[1].replace(",", "")) - fee) < CENT
+
+
+class BuyReport(ChangeDocument, frozen=True):
+    """What `trn capacity buy` did."""
+
+    schema_: Literal["trn-capacity-buy"] = "trn-capacity-buy"
+    offer: str
+    group: str
+    capacity_reservation_id: str | None
+    """Of the block, from the moment at which it is known."""
+    is_bought: bool | None
+    """Null where a request was sent and no end of it is known."""
+    was_bought_before: bool | None = None
+    """By another run."""
+    zone_id: str | None = None
+    starts_at: datetime | None = None
+    ends_at: datetime | None = None
+    usd: float | None = None
+    written: dict[str, Any] | None = None
+    """What the stack file got, by key."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +101,7 @@ class Buy:
     is_tried: bool
     """EC2 is only asked whether it would sell."""
     progress: Progress = field(default_factory=Progress)
+    document = BuyReport
     pace = Pace()
 
     @property
@@ -236,29 +257,28 @@ class Buy:
             yield f"{self.file} has {progress.reservation_id} for `nodeGroups.{self.order.wanted.group}`"
         else:
             yield f"{progress.reservation_id} is for `nodeGroups.{self.order.wanted.group}`; {self.file} was not changed"
-        yield f"next     trn capacity calendar {stack}; trn check {stack}; trn plan {stack}; pulumi up"
+        yield f"next     {'; '.join(f'trn {place} {stack}' for place in ENTRIES['capacity buy'].next)}; pulumi up"
 
     @property
     def always(self) -> dict[str, Any]:
         """Whether money is spent."""
         bought = self.progress.reservation_id
         return {
-            "schema": SCHEMA,
             "offer": self.order.offer,
             "group": self.order.wanted.group,
-            "capacityReservationId": bought or None,
+            "capacity_reservation_id": bought or None,
             # A record stays for as long as the end of a purchase is not known.
-            "isBought": None if not bought and self.order.record.since else bool(bought),
+            "is_bought": None if not bought and self.order.record.since else bool(bought),
         }
 
     def data(self, seen: Block, _: Report) -> dict[str, Any]:
         """For `--json`."""
         return {
             **self.always,
-            "wasBoughtBefore": self.progress.was_there,
-            "zoneId": seen.way.zone_id,
-            "startsAt": _time(seen.way.starts),
-            "endsAt": _time(seen.way.ends) if seen.way.ends is not None else None,
+            "was_bought_before": self.progress.was_there,
+            "zone_id": seen.way.zone_id,
+            "starts_at": seen.way.starts,
+            "ends_at": seen.way.ends,
             "usd": seen.way.usd,
             "written": {edit.key: edit.value for edit in self.progress.written},
         }

@@ -41,7 +41,7 @@ def find(
 
     from trn.aws.identity import caller
     from trn.before.capacity.region import look_everywhere
-    from trn.before.capacity.view import as_data, found, lines
+    from trn.before.capacity.view import found, lines, report_of
     from trn.before.capacity.wanted import day_of, named_regions, regions_of, wanted_of
     from trn.change.clients import access
     from trn.cli.output import errors, results, write_json
@@ -58,7 +58,7 @@ def find(
     who = caller(access().aws(stack, settings.region))
     errors().print(f"asking   {', '.join(apis)}", markup=False, soft_wrap=True)
     told = found(stack, settings, wanted, look_everywhere(apis, wanted, settings.name, settings.region), who.account)
-    write_json(as_data(told), json_file)
+    write_json(report_of(told), json_file)
     console = results(json_file)
     for line in lines(told, details, rows):
         console.print(line, markup=False, soft_wrap=True)
@@ -136,7 +136,7 @@ def calendar(
     from trn.aws.zones import reservations_of
     from trn.before.capacity.calendar import calendar as made_calendar
     from trn.before.capacity.calendar import running_jobs
-    from trn.before.capacity.timeline import as_data, lines
+    from trn.before.capacity.timeline import lines, report_of
     from trn.change.clients import access
     from trn.change.job_view import view_of
     from trn.cli.errors import CommandError
@@ -156,7 +156,7 @@ def calendar(
     except CommandError as error:
         unseen = str(error.args[0])
     told = made_calendar(settings, there, jobs, unseen, now)
-    write_json(as_data(told, stack), json_file)
+    write_json(report_of(told, stack), json_file)
     console = results(json_file)
     for line in lines(told):
         console.print(line, markup=False, soft_wrap=True)

@@ -2,15 +2,60 @@
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Literal
 
+from facts.document import Document, Part
 from trn.before.capacity.calendar import Calendar, Held, RunningJob
+from trn.cli.findings import Finding
 
-SCHEMA = "trn-capacity-calendar/1"
 LABEL, BAR = 22, 56
 """Columns of the names, and of the bars."""
 BEFORE = timedelta(hours=6)
 """How much of what is over is shown."""
+
+
+class ReservationPart(Part, frozen=True):
+    """A capacity block or reservation."""
+
+    id: str
+    is_block: bool
+    instance_type: str
+    instances: int
+    zone_id: str
+    state: str
+    """EC2's word."""
+    starts_at: datetime | None
+    ends_at: datetime | None
+    """Null for one without an end."""
+    emptied_at: datetime | None
+    """When its nodes are gone."""
+    sections: tuple[str, ...]
+    """Of the stack file, that name it."""
+    other_cluster: str | None
+
+
+class JobPart(Part, frozen=True):
+    """A job on nodes that do not stay."""
+
+    name: str
+    group: str | None
+    pool: str | None
+    running: bool
+    starts_at: datetime | None
+    ends_at: datetime | None
+
+
+class CalendarReport(Document, frozen=True):
+    """What `trn capacity calendar` shows."""
+
+    schema_: Literal["trn-capacity-calendar"] = "trn-capacity-calendar"
+    stack: str
+    now: datetime
+    reservations: tuple[ReservationPart, ...]
+    jobs: tuple[JobPart, ...]
+    jobs_unknown: str | None
+    """Why the jobs are not known; null where they are."""
+    findings: tuple[Finding, ...]
 
 
 def lines(told: Calendar) -> Iterator[str]:
@@ -75,43 +120,38 @@ def _bar(starts: datetime | None, ends: datetime | None, begin: datetime, end: d
     return f"{'.' * first}{body[:-1] + '>' if ends is None else body}".ljust(BAR, ".")
 
 
-def as_data(told: Calendar, stack: str) -> dict[str, Any]:
+def report_of(told: Calendar, stack: str) -> CalendarReport:
     """For `--json`."""
-    return {
-        "schema": SCHEMA,
-        "stack": stack,
-        "now": _text(told.now),
-        "reservations": [
-            {
-                "id": one.reservation.id,
-                "isBlock": one.reservation.is_block,
-                "instanceType": one.reservation.instance_type,
-                "instances": one.reservation.total_count,
-                "zoneId": one.reservation.zone_id,
-                "state": one.reservation.state,
-                "startsAt": _text(one.reservation.starts),
-                "endsAt": _text(one.reservation.ends),
-                "emptiedAt": _text(one.emptied),
-                "sections": list(one.paths),
-                "otherCluster": one.other or None,
-            }
+    return CalendarReport(
+        stack=stack,
+        now=told.now,
+        reservations=tuple(
+            ReservationPart(
+                id=one.reservation.id,
+                is_block=one.reservation.is_block,
+                instance_type=one.reservation.instance_type,
+                instances=one.reservation.total_count,
+                zone_id=one.reservation.zone_id,
+                state=one.reservation.state,
+                starts_at=one.reservation.starts,
+                ends_at=one.reservation.ends,
+                emptied_at=one.emptied,
+                sections=tuple(one.paths),
+                other_cluster=one.other or None,
+            )
             for one in told.held
-        ],
-        "jobs": [
-            {
-                "name": job.name,
-                "group": job.group or None,
-                "pool": job.pool or None,
-                "running": job.is_running,
-                "startsAt": _text(job.starts),
-                "endsAt": _text(job.ends),
-            }
+        ),
+        jobs=tuple(
+            JobPart(
+                name=job.name,
+                group=job.group or None,
+                pool=job.pool or None,
+                running=job.is_running,
+                starts_at=job.starts,
+                ends_at=job.ends,
+            )
             for job in told.jobs
-        ],
-        "jobsUnknown": told.unseen or None,
-        "findings": [vars(finding) for finding in told.findings],
-    }
-
-
-def _text(moment: datetime | None) -> str | None:
-    return None if moment is None else f"{moment:%Y-%m-%dT%H:%M:%SZ}"
+        ),
+        jobs_unknown=told.unseen or None,
+        findings=tuple(told.findings),
+    )

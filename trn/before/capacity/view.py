@@ -2,20 +2,82 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import time
+from datetime import datetime, time
 from textwrap import wrap
-from typing import Any
+from typing import Any, Literal
 
+from facts.document import Document, Part
 from stacks.settings import Settings
 from trn.before.capacity.changes import edits, followers
 from trn.before.capacity.region import RegionView
 from trn.before.capacity.wanted import Wanted
 from trn.before.capacity.ways import Way, ranked, unsold, ways
-from trn.engine.stack_edit import Edit, as_yaml
+from trn.engine.stack_edit import as_yaml
 
-SCHEMA = "trn-capacity/1"
 WIDTH = 80
 _KINDS = {"on-demand": "on demand", "spot": "spot"}
+
+
+class WantedPart(Part, frozen=True):
+    """What is looked for."""
+
+    group: str
+    instance_type: str
+    instances: int
+    seconds: int
+    from_: datetime
+
+
+class EditPart(Part, frozen=True):
+    """One change of the stack file."""
+
+    key: str
+    value: Any
+    deleted: bool
+
+
+class WayPart(Part, frozen=True):
+    """One way to have the instances."""
+
+    kind: str
+    region: str
+    zone_id: str
+    starts_at: datetime
+    ends_at: datetime | None
+    instances: int
+    usd: float | None
+    """Beyond what is paid anyway; null where no price is known."""
+    id: str | None
+    """Of the offer or reservation."""
+    promised: bool
+    notes: tuple[str, ...]
+    obstacle: str | None
+    """Why it does not work now; null where nothing is in its way."""
+    changes: tuple[EditPart, ...]
+    must_follow: tuple[str, ...]
+    """What does not move to the other place by itself."""
+
+
+class UnknownPart(Part, frozen=True):
+    """What a region did not say."""
+
+    region: str
+    what: str
+    why: str
+
+
+class FindReport(Document, frozen=True):
+    """What `trn capacity find` found."""
+
+    schema_: Literal["trn-capacity-find"] = "trn-capacity-find"
+    stack: str
+    region: str
+    wanted: WantedPart
+    ways: tuple[WayPart, ...]
+    """Best first."""
+    unknown: tuple[UnknownPart, ...]
+    not_offered: tuple[str, ...]
+    """Regions in which no zone offers the type."""
 
 
 @dataclass(frozen=True)
@@ -164,44 +226,39 @@ def money(way: Way) -> str:
     return "unknown" if way.usd is None else f"{way.usd:,.2f}"
 
 
-def as_data(told: Found) -> dict[str, Any]:
+def report_of(told: Found) -> FindReport:
     """For `--json`."""
     wanted = told.wanted
-    return {
-        "schema": SCHEMA,
-        "stack": told.stack,
-        "region": told.settings.region,
-        "wanted": {
-            "group": wanted.group,
-            "instanceType": wanted.instance_type,
-            "instances": wanted.count,
-            "hours": wanted.hours,
-            "from": f"{wanted.earliest:%Y-%m-%dT%H:%M:%SZ}",
-        },
-        "ways": [_way_data(told, way) for way in told.ways],
-        "unknown": [{"region": region, "what": what, "why": why} for region, what, why in told.unknown],
-        "notOffered": told.empty,
-    }
+    return FindReport(
+        stack=told.stack,
+        region=told.settings.region,
+        wanted=WantedPart(
+            group=wanted.group,
+            instance_type=wanted.instance_type,
+            instances=wanted.count,
+            seconds=wanted.hours * 3600,
+            from_=wanted.earliest,
+        ),
+        ways=tuple(_way_part(told, way) for way in told.ways),
+        unknown=tuple(UnknownPart(region=region, what=what, why=why) for region, what, why in told.unknown),
+        not_offered=tuple(told.empty),
+    )
 
 
-def _way_data(told: Found, way: Way) -> dict[str, Any]:
+def _way_part(told: Found, way: Way) -> WayPart:
     changes = edits(told.settings, told.wanted, way)
-    return {
-        "kind": way.kind,
-        "region": way.region,
-        "zoneId": way.zone_id,
-        "begins": f"{way.starts:%Y-%m-%dT%H:%M:%SZ}",
-        "ends": None if way.ends is None else f"{way.ends:%Y-%m-%dT%H:%M:%SZ}",
-        "instances": way.count,
-        "usd": way.usd,
-        "id": way.id or None,
-        "promised": way.is_promised,
-        "notes": list(way.notes),
-        "obstacle": way.obstacle or None,
-        "changes": [_edit_data(edit) for edit in changes],
-        "mustFollow": followers(told.settings, way, told.wanted.group, changes),
-    }
-
-
-def _edit_data(edit: Edit) -> dict[str, Any]:
-    return {"key": edit.key, "value": edit.value, "deleted": edit.value is None}
+    return WayPart(
+        kind=way.kind,
+        region=way.region,
+        zone_id=way.zone_id,
+        starts_at=way.starts,
+        ends_at=way.ends,
+        instances=way.count,
+        usd=way.usd,
+        id=way.id or None,
+        promised=way.is_promised,
+        notes=tuple(way.notes),
+        obstacle=way.obstacle or None,
+        changes=tuple(EditPart(key=edit.key, value=edit.value, deleted=edit.value is None) for edit in changes),
+        must_follow=tuple(followers(told.settings, way, told.wanted.group, changes)),
+    )

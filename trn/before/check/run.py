@@ -1,9 +1,11 @@
 """All checks in order, and what becomes of one that cannot be made: a failure, never a pass."""
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Literal
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from facts.document import Document
 from trn.aws.errors import command_error
 from trn.before.check import account, capacity, existing, money, roles, software, surroundings
 from trn.before.check.subject import Subject
@@ -40,6 +42,14 @@ CHECKS: dict[str, Check] = {
     "idle guard": money.idle_guard,
 }
 """Every check but the first: who is asking comes before all others, and without an answer there is nothing to check."""
+
+
+class CheckReport(Document, frozen=True):
+    """What `trn check` found."""
+
+    schema_: Literal["trn-check"] = "trn-check"
+    stack: str
+    findings: tuple[Finding, ...]
 
 
 def findings_of(subject: Subject, names: Sequence[str]) -> Iterator[Finding]:

@@ -24,7 +24,7 @@ def cost(
     """
     from trn.aws.pricing import live_prices
     from trn.before.cost.bill import Bill, bill_of, differences, repriced
-    from trn.before.cost.view import as_data, print_bill, print_comparison
+    from trn.before.cost.view import CostComparison, CostReport, bill_part, print_bill, print_comparison
     from trn.change.clients import access
     from trn.cli.output import results, tracked, write_json
     from trn.engine.stack_file import read_stack_file
@@ -39,11 +39,11 @@ def cost(
         bills = [with_live_prices(bill) for bill in bills]
     console = results(json_file)
     if len(bills) == 1:
-        write_json(as_data(bills[0], hours), json_file)
+        write_json(CostReport(**dict(bill_part(bills[0], hours))), json_file)
         print_bill(console, bills[0], hours)
         return 0
     before, after = bills
     changed = differences(before, after)
-    write_json({"before": as_data(before, hours), "after": as_data(after, hours), "differences": changed}, json_file)
+    write_json(CostComparison(before=bill_part(before, hours), after=bill_part(after, hours), differences=tuple(changed)), json_file)
     print_comparison(console, before, after, changed)
     return 0

@@ -1,12 +1,14 @@
 """The bill as data, as a table with bars, or two bills side by side."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Literal
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from facts.document import Document, Part
+from simulator.cost_figures import Figures
 from trn.before.cost.bill import HOURS_PER_DAY, Bill, Difference
 from trn.cli.output import print_table
 
@@ -15,35 +17,88 @@ LEAST_WIDTH = 72
 """Columns of a terminal that holds a table with its figures."""
 
 
-def as_data(bill: Bill, hours: float) -> dict[str, Any]:
-    """The bill for `--json`: USD throughout."""
+class RunCost(Part, frozen=True):
+    """What a training run costs."""
+
+    training_seconds: float
+    training_usd: float
+    around_it_seconds: float
+    """Of the up and destroy around it."""
+    around_it_usd_at_most: float
+    without: tuple[str, ...]
+    """What runs too and has no known price."""
+
+
+class BillLine(Part, frozen=True):
+    """One line of the bill."""
+
+    name: str
+    what: str
+    usd_per_hour: float | None
+    """Now. Null, as in the other two, where no price is known."""
+    full_size_what: str
+    full_size_usd_per_hour: float | None
+    idle_usd_per_hour: float | None
+    source: str
+    """Where the price is from, with its date."""
+    verified: bool
+    """False where the price was not found on a page."""
+
+
+class BillPart(Figures, frozen=True):
+    """What a stack costs."""
+
+    stack: str
+    region: str
+    run: RunCost
+    items: tuple[BillLine, ...]
+    notes: tuple[str, ...]
+
+
+class CostReport(BillPart, Document, frozen=True):
+    """What `trn cost` says."""
+
+    schema_: Literal["trn-cost"] = "trn-cost"
+
+
+class CostComparison(Document, frozen=True):
+    """What `trn cost --compare` says."""
+
+    schema_: Literal["trn-cost-compare"] = "trn-cost-compare"
+    before: BillPart
+    after: BillPart
+    differences: tuple[Difference, ...]
+
+
+def bill_part(bill: Bill, hours: float) -> BillPart:
+    """The bill for `--json`."""
     training, around = bill.run(hours)
-    return {
-        "stack": bill.stack,
-        "region": bill.region,
-        **bill.figures.as_data(),
-        "run": {
-            "hours": hours,
-            "trainingUsd": round(training.usd_per_hour, 2),
-            "aroundItUsdAtMost": round(around.usd_per_hour, 2),
-            "aroundItHours": bill.around_a_run_h,
-            "without": list(training.without),
-        },
-        "items": [
-            {
-                "name": line.name,
-                "what": line.what,
-                "usdPerHour": line.now.usd_per_hour,
-                "fullSizeWhat": line.full_size.what,
-                "fullSizeUsdPerHour": line.full_size.usd_per_hour,
-                "idleUsdPerHour": line.idle.usd_per_hour,
-                "source": line.source,
-                "verified": line.verified,
-            }
+    return BillPart(
+        **dict(bill.figures),
+        stack=bill.stack,
+        region=bill.region,
+        run=RunCost(
+            training_seconds=hours * 3600,
+            training_usd=round(training.usd_per_hour, 2),
+            around_it_seconds=round(bill.around_a_run_h * 3600),
+            around_it_usd_at_most=round(around.usd_per_hour, 2),
+            without=training.without,
+        ),
+        items=tuple(
+            BillLine(
+                name=line.name,
+                what=line.what,
+                usd_per_hour=line.now.usd_per_hour,
+                full_size_what=line.full_size.what,
+                full_size_usd_per_hour=line.full_size.usd_per_hour,
+                idle_usd_per_hour=line.idle.usd_per_hour,
+                source=line.source,
+                verified=line.verified,
+            )
             for line in bill.lines
-        ],
-        "notes": list(bill.notes),
-    }
+        ),
+        notes=bill.notes,
+    )
 
 
 def print_bill(console: Console, bill: Bill, hours: float) -> None:

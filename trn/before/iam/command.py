@@ -30,6 +30,7 @@ def iam(
         operator_permissions,
         statements,
     )
+    from trn.before.iam.report import IamReport
     from trn.change.clients import access
     from trn.cli.output import results, write_json
     from trn.engine.program import record_stack, settings_of
@@ -54,7 +55,7 @@ def iam(
         for whose, permissions in wanted.items()
         for number, document in enumerate(documents(statements(permissions, settings.name, settings.region, settings.iam.path)), 1)
     }
-    write_json(policies, json_file)
+    write_json(IamReport(policies=policies), json_file)
     if output is not None:
         _write({name: json.dumps(document, indent=2) + "\n" for name, document in policies.items()}, output)
     elif json_file is None:

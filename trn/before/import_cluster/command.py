@@ -8,7 +8,7 @@ import typer
 from trn.cli.options import JsonFile
 
 
-def take_over(
+def import_cluster(
     stack: Annotated[str, typer.Option("--stack", "-s", metavar="NAME", help="Stack to make; its file is Pulumi.NAME.yaml.")],
     cluster: Annotated[str, typer.Option("--cluster", help="Name of the EKS cluster.")],
     region: Annotated[str, typer.Option("--region", help="Its region; without it, all with Neuron instances are looked at.")] = "",

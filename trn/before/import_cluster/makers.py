@@ -9,7 +9,7 @@ from typing import Literal
 
 from facts.resources.rights import role_of
 from simulator.recording import Recording
-from simulator.report.drawing.text import plural
+from simulator.report.words import plural
 from trn.aws.api import tags_of
 from trn.aws.other_cluster import EKSCTL_TAG, KARPENTER_TAG, OtherCluster, authentication_mode
 from trn.before.import_cluster.draft import Draft, made_by_claim, used_file_system

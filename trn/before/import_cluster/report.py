@@ -4,12 +4,13 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 from rich.text import Text
 
+from facts.document import Document, Part
 from simulator.recording import Recording
-from simulator.report.drawing.text import plural
+from simulator.report.words import plural
 from trn.aws.other_cluster import OtherCluster
 from trn.before.import_cluster.draft import Draft, used_file_system
 from trn.before.import_cluster.makers import Maker, forgetting, outside, removal
@@ -18,6 +19,57 @@ from trn.before.import_cluster.plan import Aftermath
 from trn.cli.lines import Line
 
 MOST_PATHS_SHOWN = 4
+
+
+class Mapped(Part, frozen=True):
+    """An object of the cluster that becomes a resource of the stack."""
+
+    urn: str
+    type: str
+    id: str
+
+
+class PlannedChange(Part, frozen=True):
+    """What the first `pulumi up` does to a resource."""
+
+    urn: str
+    inputs: tuple[str, ...]
+    """Those that force a replacement, or those that differ."""
+
+
+class ImportPlan(Part, frozen=True):
+    """What the first `pulumi up` does."""
+
+    create: tuple[PlannedChange, ...]
+    update: tuple[PlannedChange, ...]
+    replace: tuple[PlannedChange, ...]
+
+
+class ImportFiles(Part, frozen=True):
+    """What was written or read."""
+
+    stack: str
+    import_: str
+
+
+class ImportReport(Document, frozen=True):
+    """What `trn import` found and wrote."""
+
+    schema_: Literal["trn-import"] = "trn-import"
+    stack: str
+    cluster: str
+    region: str
+    maker: Maker
+    maps: tuple[Mapped, ...]
+    used: tuple[str, ...]
+    """What the stack uses and never changes."""
+    outside: tuple[str, ...]
+    notes: tuple[str, ...]
+    plan: ImportPlan
+    red: tuple[str, ...]
+    """What must be settled first: until then `pulumi up` fails or destroys something."""
+    steps: tuple[str, ...]
+    files: ImportFiles
 
 
 @dataclass(frozen=True)
@@ -121,22 +173,26 @@ def _shortened(paths: Sequence[str]) -> str:
     return ", ".join(shown[:MOST_PATHS_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def as_data(report: Report) -> dict[str, Any]:
-    """The same for `--json`."""
+def document_of(report: Report) -> ImportReport:
+    """For `--json`."""
     after = report.aftermath
-    return {
-        "cluster": report.other.name,
-        "region": report.other.region,
-        "maker": report.maker,
-        "maps": [{"urn": each.recorded.urn, "type": each.recorded.type, "id": each.id} for each in report.matches.taken],
-        "used": report.used,
-        "outside": list(outside(report.other, report.draft, report.recording)),
-        "notes": report.draft.notes,
-        "plan": {
-            kind: [{"urn": change.registration.urn, "inputs": list(change.because or change.changed)} for change in after.of_kind(kind)]
-            for kind in ("create", "update", "replace")
-        },
-        "red": after.red,
-        "steps": report.steps,
-        "files": {"stack": str(report.stack_file), "import": str(report.import_file)},
-    }
+
+    def of_kind(kind: Literal["create", "update", "replace"]) -> tuple[PlannedChange, ...]:
+        return tuple(
+            PlannedChange(urn=change.registration.urn, inputs=tuple(change.because or change.changed)) for change in after.of_kind(kind)
+        )
+
+    return ImportReport(
+        stack=report.stack,
+        cluster=report.other.name,
+        region=report.other.region,
+        maker=report.maker,
+        maps=tuple(Mapped(urn=each.recorded.urn, type=each.recorded.type, id=each.id) for each in report.matches.taken),
+        used=tuple(report.used),
+        outside=tuple(outside(report.other, report.draft, report.recording)),
+        notes=tuple(report.draft.notes),
+        plan=ImportPlan(create=of_kind("create"), update=of_kind("update"), replace=of_kind("replace")),
+        red=tuple(after.red),
+        steps=tuple(report.steps),
+        files=ImportFiles(stack=str(report.stack_file), import_=str(report.import_file)),
+    )

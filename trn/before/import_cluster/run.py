@@ -14,7 +14,7 @@ from trn.before.import_cluster.locate import find
 from trn.before.import_cluster.makers import maker_of
 from trn.before.import_cluster.matching import match
 from trn.before.import_cluster.plan import after_import
-from trn.before.import_cluster.report import Report, as_data, lines
+from trn.before.import_cluster.report import Report, document_of, lines
 from trn.change.clients import access
 from trn.cli.errors import MISUSE, CommandError
 from trn.cli.lines import print_lines
@@ -60,7 +60,7 @@ def run(stack: str, cluster: str, region: str, output: Path | None, json_file: P
         )
     write_text(target, text, _HINT)
     report = Report(stack, other, maker_of(other), draft, recording, matches, found, path, target, is_there)
-    write_json(as_data(report), json_file)
+    write_json(document_of(report), json_file)
     print_lines(results(json_file), list(lines(report)))
     return 1 if found.red else 0
 

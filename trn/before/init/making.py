@@ -96,6 +96,7 @@ class File:
         """Write the file, and say what it costs and what comes next. Raises ConfigurationError, or CommandError."""
         from simulator.costs import figures, items
         from stacks.rules import notices
+        from trn.before.init.report import InitReport
         from trn.cli.output import results, write_json
         from trn.cli.text_files import write_text
         from trn.engine.program import record_stack, settings_of
@@ -106,7 +107,7 @@ class File:
         path = self.root / f"Pulumi.{stack}.yaml"
         write_text(path, self.text(interview), "make room there, or change into a folder that you may write to")
         answers = asdict(self.answers(interview)) if self.sample is None else {key: interview.draft.get(key) for key in asks(self.sample)}
-        write_json({"file": str(path), "answers": answers, **found.as_data()}, self.request.json_file)
+        write_json(InitReport(**dict(found), file=str(path), answers=answers), self.request.json_file)
         console = results(self.request.json_file)
         console.print(f"wrote {path.name}: {found.words()}", markup=False, soft_wrap=True)
         for notice in notices(settings):

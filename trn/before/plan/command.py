@@ -30,7 +30,7 @@ def plan(
     from trn.change.clients import access
     from trn.change.job_view import views_of
     from trn.change.plan.policy import checked, read_text
-    from trn.change.plan.report import Report, as_data, classes_in, lines
+    from trn.change.plan.report import Report, classes_in, document_of, lines
     from trn.change.plan.report import markdown as as_markdown
     from trn.change.plan.stopped import with_jobs
     from trn.cli.errors import MISUSE, CommandError
@@ -63,7 +63,7 @@ def plan(
         # Nodes go, and whether a job is on them is not known.
         classes.add("jobs")
     report = Report(stack, steps, stopped, lower_bound_s(found), (bill[0], bill[1]), refused(classes, allowed), unseen, allowed)
-    write_json(as_data(report), json_file)
+    write_json(document_of(report), json_file)
     if markdown is not None:
         write_text(markdown, as_markdown(report), "name another file with --markdown")
     print_lines(results(json_file), list(lines(report)))

@@ -3,17 +3,17 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Literal
 
 from rich.text import Text
 
+from facts.document import Document, Part
 from simulator.cost_figures import Figures
-from simulator.report.drawing.text import duration, plural, short_type
+from simulator.report.words import duration, plural, short_type
 from trn.change.plan.stopped import StoppedJob
 from trn.cli.lines import Line
 from trn.engine.effects import CLASSES, Class, Effect
 
-SCHEMA = "trn-plan/1"
 CENT = 0.01
 MEANS: Mapping[Class, str] = {
     "safe": "nothing stops",
@@ -22,6 +22,45 @@ MEANS: Mapping[Class, str] = {
     "data": "data is destroyed",
     "final": "cannot be undone",
 }
+
+
+class PlanStep(Part, frozen=True):
+    """One step that touches something outside the engine."""
+
+    urn: str
+    type: str
+    name: str
+    operation: str
+    """`create`, `update`, `replace` or `delete`."""
+    classes: tuple[Class, ...]
+    because: tuple[str, ...]
+    """Inputs that force a replacement, or those that differ."""
+    texts: tuple[str, ...]
+    stops: tuple[StoppedJob, ...]
+
+
+class CostChange(Part, frozen=True):
+    """What the stack costs before and after."""
+
+    before: Figures
+    after: Figures
+
+
+class PlanReport(Document, frozen=True):
+    """What `trn plan` says."""
+
+    schema_: Literal["trn-plan"] = "trn-plan"
+    stack: str
+    counts: dict[str, int]
+    """Steps by operation."""
+    seconds: float
+    """At least."""
+    refused: tuple[Class, ...]
+    """What the policy does not allow."""
+    jobs_unknown: str | None
+    """Why the cluster's jobs are not known; null where they are."""
+    steps: tuple[PlanStep, ...]
+    cost: CostChange
 
 
 @dataclass(frozen=True)
@@ -152,30 +191,26 @@ def _cell(text: str) -> str:
     return " ".join(text.split())
 
 
-def as_data(report: Report) -> dict[str, Any]:
+def document_of(report: Report) -> PlanReport:
     """For `--json`."""
-    return {
-        "schemaVersion": SCHEMA,
-        "stack": report.stack,
-        "counts": dict(report.counts),
-        "seconds": report.seconds,
-        "refused": list(report.refused),
-        "jobsUnknown": report.unseen or None,
-        "steps": [
-            {
-                "urn": effect.urn,
-                "type": effect.type,
-                "name": effect.name,
-                "operation": effect.operation,
-                "classes": report.classes_of(effect),
-                "because": list(effect.because),
-                "texts": list(effect.texts),
-                "stops": [
-                    {"job": job.job, "team": job.team, "nodes": list(job.nodes), "certain": job.certain}
-                    for job in report.stopped.get(effect.urn, ())
-                ],
-            }
+    return PlanReport(
+        stack=report.stack,
+        counts=dict(report.counts),
+        seconds=report.seconds,
+        refused=tuple(report.refused),
+        jobs_unknown=report.unseen or None,
+        steps=tuple(
+            PlanStep(
+                urn=effect.urn,
+                type=effect.type,
+                name=effect.name,
+                operation=effect.operation,
+                classes=tuple(report.classes_of(effect)),
+                because=effect.because,
+                texts=effect.texts,
+                stops=tuple(report.stopped.get(effect.urn, ())),
+            )
             for effect in report.effects
-        ],
-        "cost": {"before": report.cost[0].model_dump(by_alias=True), "after": report.cost[1].model_dump(by_alias=True)},
-    }
+        ),
+        cost=CostChange(before=report.cost[0], after=report.cost[1]),
+    )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from facts.kubernetes_kinds import DrainStage
 from trn.aws.cluster_identity import ClusterIdentity
@@ -10,7 +10,7 @@ from trn.change.action import NOT_CONFIRMED, Action, Difference, Hold, Outcome, 
 from trn.change.hold import cluster_lock
 from trn.change.identity import Kube
 from trn.change.known import Unknown, known, unknowns
-from trn.change.report import Report, entry
+from trn.change.report import ChangeDocument, EndedEntry, Report, entry
 from trn.change.whose import Site, Whose
 from trn.cli.errors import CommandError
 from trn.ending.drain.plan import DrainPlan, Step, plan_drain
@@ -24,13 +24,37 @@ UNTOUCHED = Outcome("held", ("nothing was done to it",))
 _DOING = {"close": "closing", "empty": "emptying", "delete": "deleting", "wait for": "waiting for"}
 
 
+class LeftInside(EndedEntry, frozen=True):
+    """What stays in the cluster."""
+
+    object: str
+    """Kind and name."""
+    finalizers: tuple[str, ...]
+    is_new: bool
+    """Whether it appeared after the plan was confirmed."""
+
+
+class DrainReport(ChangeDocument, frozen=True):
+    """What `trn drain` did."""
+
+    schema_: Literal["trn-drain"] = "trn-drain"
+    left: tuple[LeftInside, ...] = ()
+    closed: tuple[str, ...] | None = None
+    """Queues, as KIND NAME; so are those below."""
+    emptied: tuple[str, ...] | None = None
+    deleted: tuple[str, ...] | None = None
+    missing: tuple[str, ...] | None = None
+    """Add-ons that are not installed."""
+
+
 @dataclass(frozen=True)
 class Inside:
     """A cluster from inside."""
 
     cluster: str
     identity: ClusterIdentity
-    kubernetes: Kubernetes = field(compare=False)
+    kubernetes: Kubernetes | None = field(compare=False)
+    """None where it could not be reached: then nothing of the plan is known."""
     plan: DrainPlan | Unknown
     unlisted: tuple[Unknown, ...] = ()
     """Kinds of which it is not known what there is."""
@@ -55,6 +79,7 @@ class Drain:
     stack: str
     told: set[str] = field(default_factory=set, compare=False)
     """What the API server refuses for a while, each once."""
+    document = DrainReport
     pace = Pace(ROUNDS, PAUSE_S, patience=(PATIENCE,))
 
     @property
@@ -78,10 +103,11 @@ class Drain:
         """One for each object; nodes go when all else is gone."""
         return [self._action(seen.kubernetes, step) for step in seen.known.steps]
 
-    def _action(self, kubernetes: Kubernetes, step: Step) -> Action:
+    def _action(self, kubernetes: Kubernetes | None, step: Step) -> Action:
         verb, target, is_change = step.kind.verb, step.target, step.kind.verb != "wait for"
 
         def do(site: Site, _: Kube) -> Outcome:
+            assert kubernetes is not None
             try:
                 step.kind.act(kubernetes, step.item)
             except CommandError as error:
@@ -138,13 +164,12 @@ class Drain:
         left = [
             {
                 **entry(action, outcome), "object": f"{action.object.kind} {action.object.name}", "finalizers": _finalizers(step),
-                "isNew": outcome == NOT_CONFIRMED,
+                "is_new": outcome == NOT_CONFIRMED,
             }
             for action, outcome, step in self._left(seen, report)
         ]  # fmt: skip
         return {
             "closed": done["close"], "emptied": done["empty"], "deleted": done["delete"], "left": left, "missing": list(seen.known.missing),
-            "ended": report.error,
         }  # fmt: skip
 
     def _left(self, seen: Inside, report: Report) -> list[tuple[Action, Outcome, Step | None]]:

@@ -19,8 +19,6 @@ class Target:
     namespace: str = ""
     finalizers: tuple[str, ...] = field(default=(), compare=False)
     """What must be done before it can go."""
-    is_new: bool = field(default=False, compare=False)
-    """It appeared after the plan was confirmed, and so was left alone."""
 
     @property
     def place(self) -> str:
@@ -38,11 +36,6 @@ class Step:
     kind: Kind
     item: Object
     target: Target
-
-    @property
-    def key(self) -> str:
-        """The same for one object for as long as it lives: another of its name is another object."""
-        return f"{self.target} {self.uid}"
 
     @property
     def uid(self) -> str:
@@ -66,20 +59,11 @@ class DrainPlan:
     unknown: Mapping[str, str] = field(default_factory=dict)
     """Kinds whose objects could not be listed, with what the API server said: not the same as kinds of which there are none."""
 
-    def targets(self, verb: str) -> list[Target]:
-        """What one verb is meant for."""
-        return [step.target for step in self.steps if step.kind.verb == verb]
-
     @property
     def counts(self) -> str:
         """Such as `close 2, delete 6`; empty where nothing would be changed."""
         found = Counter(step.kind.verb for step in self.steps if step.kind.verb != "wait for")
         return ", ".join(f"{verb} {count}" for verb, count in found.items())
-
-    def new_since(self, confirmed: "DrainPlan") -> tuple[Step, ...]:
-        """What would be changed and is not in the plan that was confirmed, nor belongs to an object that is in it."""
-        keys, uids = {step.key for step in confirmed.steps}, {step.uid for step in confirmed.steps if step.uid}
-        return tuple(step for step in self.steps if step.kind.verb != "wait for" and step.key not in keys and not step.owner_uids & uids)
 
 
 def plan_drain(kubernetes: Kubernetes) -> DrainPlan:
@@ -108,15 +92,6 @@ def plan_drain(kubernetes: Kubernetes) -> DrainPlan:
             steps += [Step(kind, item, target(kind.resource, item)) for item in found or [] if kind.chosen(item)]
     missing = tuple(addon for addon, is_known in known.items() if addon and not is_known)
     return DrainPlan(tuple(step for step in steps if step.target not in held), missing, unknown)
-
-
-def refuse_unknown(plan: DrainPlan, confirmed: DrainPlan = DrainPlan(())) -> None:
-    """Raises CommandError where kinds could not be listed that could be when the plan was confirmed: there may be a job among them."""
-    new = {kind: said for kind, said in plan.unknown.items() if kind not in confirmed.unknown}
-    if new:
-        listed = "".join(f"\n  {kind}: {said}" for kind, said in new.items())
-        hint = "the caller needs an access entry that may list them: `controlPlane.accessEntries` in the stack file"
-        raise CommandError(f"it is not known what runs in the cluster: these kinds cannot be listed{listed}", hint)
 
 
 def held_claims(stateful_sets: list[Object]) -> frozenset[Target]:

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from facts.document import Part
 from trn.aws.control_plane import described
 from trn.change.action import Action, Difference, Hold, Outcome, Pace, PulumiRun, Question, Refusal
 from trn.change.hold import cluster_lock
 from trn.change.identity import Kube, StateId, state_id
-from trn.change.report import Report
+from trn.change.report import ChangeDocument, Report
 from trn.change.whose import Site, Whose
 from trn.cli.errors import CommandError
 from trn.ending.recover.look import SECRETS, Objects, Recovery
@@ -23,6 +24,40 @@ from trn.engine.recovery import refuse_locked, refuse_misuse
 from trn.kubernetes.client import Conflict
 
 IMPORT_OPTIONS = ("--yes", "--skip-preview", "--generate-code=false", "--protect=false")
+
+
+class FoundObject(Part, frozen=True):
+    """An object that a killed run had made."""
+
+    urn: str
+    id: str
+    state: str
+    """In the words of AWS or Helm."""
+
+
+class UnclearCreation(Part, frozen=True):
+    """A creation of which a person must say what became of it."""
+
+    urn: str
+    why: str
+    do: str
+
+
+class RecoverReport(ChangeDocument, frozen=True):
+    """What `trn recover` did. Each list is of operations that a killed run left without an end."""
+
+    schema_: Literal["trn-recover"] = "trn-recover"
+    recovered: bool
+    imports: tuple[FoundObject, ...]
+    uninstalls: tuple[FoundObject, ...]
+    """Helm releases that were not installed to their end."""
+    leftovers: tuple[FoundObject, ...]
+    """What a later run made a second time."""
+    never_made: tuple[str, ...]
+    settled: tuple[str, ...]
+    """What the state holds already."""
+    refreshed: tuple[str, ...]
+    unclear: tuple[UnclearCreation, ...]
 
 
 @dataclass(frozen=True)
@@ -43,6 +78,7 @@ class Recover:
     project: str
     orphans: bool
     """Whether to look for all that the next run would make, where no operation is without an end."""
+    document = RecoverReport
     pace = Pace(in_order=True)
 
     @property
@@ -53,7 +89,7 @@ class Recover:
     @property
     def always(self) -> dict[str, Any]:
         """For `--json`."""
-        return {"recovered": False, **as_data(Plan(), orphans=self.orphans)}
+        return {"recovered": False, **plan_fields(Plan(), orphans=self.orphans)}
 
     def hold(self, site: Site, whose: Whose) -> Hold:
         """The cluster's lock."""
@@ -125,8 +161,7 @@ class Recover:
 
     def data(self, seen: Seen, report: Report) -> dict[str, Any]:
         """For `--json`."""
-        ended = "interrupted" if report.end == "interrupted" else report.error
-        return {"recovered": report.end in ("done", "nothing"), "ended": ended, **as_data(seen.plan, orphans=self.orphans)}
+        return {"recovered": report.end in ("done", "nothing"), **plan_fields(seen.plan, orphans=self.orphans)}
 
 
 # What is done
@@ -221,8 +256,8 @@ def _answer(pulumi: Pulumi, stack: str, *words: str) -> str:
 # What is said
 
 
-def as_data(plan: Plan, *, orphans: bool) -> dict[str, Any]:
-    """A plan for `--json`."""
+def plan_fields(plan: Plan, *, orphans: bool) -> dict[str, Any]:
+    """A plan, by the fields of the report."""
 
     def found(items: tuple[Import, ...]) -> list[dict[str, str]]:
         return [{"urn": item.pending.urn, "id": item.sighting.id, "state": item.sighting.said} for item in items]
@@ -231,7 +266,7 @@ def as_data(plan: Plan, *, orphans: bool) -> dict[str, Any]:
         "imports": found(plan.imports),
         "uninstalls": found(plan.uninstalls),
         "leftovers": found(plan.leftovers),
-        "neverMade": [] if orphans else [pending.urn for pending in plan.never_made],
+        "never_made": [] if orphans else [pending.urn for pending in plan.never_made],
         "settled": [pending.urn for pending in plan.settled],
         "refreshed": [pending.urn for pending in plan.refreshed],
         "unclear": [{"urn": item.pending.urn, "why": item.why, "do": item.do} for item in plan.unclear],

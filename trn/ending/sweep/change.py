@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from botocore.exceptions import ClientError
 
@@ -14,23 +14,47 @@ from trn.change.action import NOT_CONFIRMED, Action, Difference, Hold, Outcome, 
 from trn.change.hold import cluster_lock
 from trn.change.identity import Aws
 from trn.change.ownership import Ownership, chosen_stack
-from trn.change.report import Report
+from trn.change.report import ChangeDocument, EndedEntry, Report, entry
 from trn.change.sweep_plan import INSTANCE_TAG, Keeping, SweepPlan
 from trn.change.whose import Site, Whose
-from trn.ending.sweep import run
 from trn.ending.sweep.holders import holder_of
-from trn.ending.sweep.stack import Choices, refuse_living, today_of
-from trn.ending.sweep.state_file import Today
-from trn.ending.sweep.view import as_data, entry_of, lines_of
+from trn.ending.sweep.plan import Today, ask_today, judged, refuse_living
+from trn.ending.sweep.view import FoundEntry, KeptEntry, entry_of, lines_of, plan_fields
 from trn.engine.recovery import refuse_locked
 from trn.engine.stack_state import ask_state
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+ROUNDS = 80
+PAUSE_S = 15
+"""Together 20 minutes: a control plane with its node groups takes about 15 to go."""
+STALLED_ROUNDS = 8
+"""Rounds without a change after which a sweep gives up, once something stays for good, refused or kept: the rest may hang on it."""
+NOT_DELETED = "appeared after the plan was confirmed: it was not deleted"
 TIME_UP = "still held, or still going, when the time was up"
 _BY_PULUMI_LOCK = 2
 """Looks before which Pulumi's own lock is tried: before the question, and under the lock."""
+
+
+class LeftInAccount(EndedEntry, frozen=True):
+    """What stays in the account."""
+
+    usd_per_day: float | None
+    """Null where no price is known."""
+
+
+class SweepReport(ChangeDocument, frozen=True):
+    """What `trn sweep --delete` did."""
+
+    schema_: Literal["trn-sweep"] = "trn-sweep"
+    left: tuple[LeftInAccount, ...] = ()
+    cluster: str | None = None
+    usd_per_day: float | None = None
+    found: tuple[FoundEntry, ...] | None = None
+    """The plan that was shown."""
+    kept: tuple[KeptEntry, ...] | None = None
+    deleted: tuple[FoundEntry, ...] | None = None
 
 
 @dataclass
@@ -80,7 +104,10 @@ class Sweep:
     """Delete what a stack left: round by round, in the order in which AWS takes it."""
 
     stack: str
-    choices: Choices
+    with_data: frozenset[str] = frozenset()
+    """Kinds of data, and ids of data, that are deleted too."""
+    final_backup: bool = False
+    """As in the stack file."""
     named: str = ""
     """The stack whose objects are meant, where the state does not say."""
     rounds: Rounds = field(default_factory=Rounds, compare=False)
@@ -90,35 +117,48 @@ class Sweep:
         """As it is typed."""
         return f"sweep {self.stack}"
 
+    document = SweepReport
+
     @property
     def pace(self) -> Pace:
-        """A control plane with its node groups takes about 15 minutes to go."""
-        return Pace(run.ROUNDS, run.PAUSE_S)
+        """Tests shorten it."""
+        return Pace(ROUNDS, PAUSE_S)
 
     def hold(self, site: Site, whose: Whose) -> Hold:
         """The cluster's lock."""
         return cluster_lock(self.name, site, whose)
 
     def look(self, site: Site, whose: Whose) -> Leftovers:
-        """Everything that carries the cluster's name, and what is kept of it."""
+        """The plan, and that Pulumi is at rest."""
+        seen, rounds = self.planned(site, whose), self.rounds
+        if seen.plan.deletions and rounds.today.unknown_since is None and rounds.looks <= _BY_PULUMI_LOCK:
+            refuse_locked(site.pulumi, self.stack, whose.ownership.state.root)
+        return seen
+
+    def planned(self, site: Site, whose: Whose) -> Leftovers:
+        """What it would delete now, by the state that was given and by today's."""
+        rounds, state = self.rounds, whose.ownership.state
+        if not rounds.looks and site.state_file is not None:
+            rounds.today = ask_today(site.pulumi, site.subject, site.state_file)
+        is_known = rounds.today.unknown_since is None
+        # A run of Pulumi that began meanwhile makes what no earlier state knows.
+        held = state.ids | (ask_state(site.pulumi, self.stack, whose.cluster).ids if is_known else frozenset())
+        return self.left_over(site, whose, held | rounds.today.ids)
+
+    def left_over(self, site: Site, whose: Whose, held: frozenset[str]) -> Leftovers:
+        """Everything that carries the cluster's name, and what is kept of it. `held`: ids that Pulumi's state holds."""
         rounds, ownership, api = self.rounds, whose.ownership, site.api
         is_first, rounds.looks = not rounds.looks, rounds.looks + 1
-        if is_first:
-            rounds.today = today_of(site.pulumi, site.subject, self.choices)
         place = rounds.place or place_of(api, whose.cluster)
         found = list(look(api, place))
         if is_first:
             rounds.stack = chosen_stack(ownership, found, self.named)
-        owner, is_known = ownership.owner(rounds.stack), rounds.today.unknown_since is None
+        owner = ownership.owner(rounds.stack)
         rounds.place = Place(whose.cluster, owner.vpc_ids, place.originals)
-        # A run of Pulumi that began meanwhile makes what no earlier state knows.
-        held = ownership.state.ids | (ask_state(site.pulumi, self.stack, whose.cluster).ids if is_known else frozenset())
-        keeping = Keeping(owner, held | rounds.today.ids, self.choices.data, rounds.today.unknown_since)
-        plan = run.judged(api, found, keeping)
+        keeping = Keeping(owner, held, self.with_data, rounds.today.unknown_since)
+        plan = judged(api, found, keeping)
         if is_first:
             rounds.shown = plan
-        if plan.deletions and is_known and rounds.looks <= _BY_PULUMI_LOCK:
-            refuse_locked(site.pulumi, self.stack, ownership.state.root)
         clusters = tuple(item for item in found if item.kind == CLUSTERS.name)
         return Leftovers(ownership, plan, keeping, rounds.place, clusters, *self._met(site, plan, keeping))
 
@@ -139,7 +179,7 @@ class Sweep:
             others = ((item, owner.objection(item) if owner else "") for item in strangers if identity_of(item) not in now)
             staying = [*plan.kept, *((item, why) for item, why in others if why)]
             staying += [(now[which], rounds.refused.get(which, "it was not confirmed")) for which in now if which in stuck]
-        return tuple(staying), rounds.unchanged >= run.STALLED_ROUNDS and bool(stuck or plan.kept)
+        return tuple(staying), rounds.unchanged >= STALLED_ROUNDS and bool(stuck or plan.kept)
 
     def refusals(self, seen: Leftovers) -> Iterator[Refusal]:
         """A cluster that lives."""
@@ -153,7 +193,7 @@ class Sweep:
             if which.kind not in fresh:
                 kind = kind_named(which.kind)
                 found = list(kind.find(site.api, seen.place))
-                plan = run.judged(site.api, [*found, *(seen.clusters if kind is not CLUSTERS else ())], seen.keeping)
+                plan = judged(site.api, [*found, *(seen.clusters if kind is not CLUSTERS else ())], seen.keeping)
                 fresh[which.kind] = {identity_of(item): item for item in plan.deletions}
             return fresh[which.kind].get(which)
 
@@ -175,7 +215,7 @@ class Sweep:
         """Delete one object. What hangs on another is tried again, unless that one stays."""
         refusal = ""
         try:
-            more = deletion_constants(item.kind, item.tags, final_backup=self.choices.final_backup)
+            more = deletion_constants(item.kind, item.tags, final_backup=self.final_backup)
             kind_named(item.kind).delete(site.api, item, more)
             site.tell(f"deleting {item.kind} {item.id}")
         except ClientError as error:
@@ -216,30 +256,34 @@ class Sweep:
         if not report.outcomes:
             yield f"nothing of {seen.ownership.subject.cluster} is left over"
             return
-        deleted = self._deleted(seen, report)
-        for action, outcome in report.left:
-            yield f"left {action.object.kind} {action.object.name}: {said_of(outcome)}"
+        deleted = self.deleted(seen, report)
+        for item, said in self.left(report):
+            yield f"left {item.kind} {item.id}: {said}"
         stays = f", {len(report.left)} left: run it again" if report.left else ", nothing is left"
         yield f"{len(deleted)} deleted{stays}"
 
-    def _deleted(self, seen: Leftovers, report: Report) -> list[Found]:
+    def deleted(self, seen: Leftovers, report: Report) -> list[Found]:
         """What was there and is gone. What a later look finds held by the state is neither deleted nor to be deleted."""
         kept = {identity_of(item) for item, _ in seen.plan.kept}
-        return [self._found(action) for action, _ in report.done if action.object not in kept]
+        return [self.rounds.seen[which] for action, _ in report.done if isinstance(which := action.object, Aws) and which not in kept]
 
-    def _found(self, action: Action) -> Found:
-        assert isinstance(action.object, Aws)
-        return self.rounds.seen[action.object]
+    def left(self, report: Report) -> list[tuple[Found, str]]:
+        """What is still there, with why."""
+        return [(self.rounds.seen[which], said_of(outcome)) for action, outcome in report.left if isinstance(which := action.object, Aws)]
 
     def data(self, seen: Leftovers, report: Report) -> dict[str, Any]:
         """For `--json`: the plan that was shown, and what became of it."""
         return {
-            **as_data(seen.ownership.subject.cluster, self.rounds.shown, ownership=seen.ownership),
-            "deleted": [entry_of(item) for item in self._deleted(seen, report)],
-            "left": [{**entry_of(self._found(action)), "said": said_of(outcome)} for action, outcome in report.left],
+            **plan_fields(seen.ownership.subject.cluster, self.rounds.shown),
+            "deleted": [entry_of(item) for item in self.deleted(seen, report)],
+            "left": [
+                {**entry(action, outcome), "said": [said_of(outcome)], "usd_per_day": self.rounds.seen[which].usd_per_day}
+                for action, outcome in report.left
+                if isinstance(which := action.object, Aws)
+            ],
         }
 
 
 def said_of(outcome: Outcome) -> str:
     """Why something stays."""
-    return run.NOT_CONFIRMED if outcome == NOT_CONFIRMED else "; ".join(outcome.said)
+    return NOT_DELETED if outcome == NOT_CONFIRMED else "; ".join(outcome.said)

@@ -31,41 +31,38 @@ def sweep(
     from trn.aws.places import look, place_of
     from trn.change.clients import access
     from trn.change.executor import carry_out
-    from trn.change.ownership import StackCluster, read_ownership, refuse_mismatch
+    from trn.change.ownership import StackCluster
     from trn.change.sweep_plan import Keeping, plan_sweep
     from trn.change.terminal import terminal
+    from trn.change.whose import read_whose
     from trn.cli.output import results, tracked, write_json
-    from trn.cli.watching import Watching
     from trn.ending.sweep.change import Sweep
-    from trn.ending.sweep.stack import Choices, planned, refuse_data, today_of
-    from trn.ending.sweep.view import as_data, print_living, print_ownership, print_plan, print_stacks
+    from trn.ending.sweep.plan import refuse_data
+    from trn.ending.sweep.view import SweepListReport, lines_of, plan_fields, print_living, print_plan, print_stacks
     from trn.engine.program import settings_of
     from trn.engine.stack_file import read_stack_file
 
     stack_file = read_stack_file(stack)
     settings = settings_of(stack_file)
-    chosen = Choices(state, refuse_data(data or ()), settings.storage.lustre.final_backup, break_lock)
     subject = StackCluster(stack_file.project, stack, settings.name, existing_vpc(settings), existing_ids(settings))
-    if delete:
-        with terminal(
-            subject, settings.region, "sweeping", json_file, state, yes=yes, name=name, break_lock=break_lock
-        ) as (site, person):  # fmt: skip
-            return carry_out(Sweep(stack, chosen, identity), site, person)
     api, console = access().aws(stack, settings.region), results(json_file)
-    if state is None:
-        found = list(look(api, place_of(api, settings.name), list(tracked(KINDS, "looking"))))
-        plan = plan_sweep(found, Keeping(data=chosen.data))
-        write_json(as_data(settings.name, plan), json_file)
-        print_plan(console, settings.name, plan)
-        print_stacks(console, plan.deletions)
-        print_living(console, plan.deletions)
-        return 0
-    pulumi = access().pulumi(stack)
-    ownership = read_ownership(api, pulumi, subject, state)
-    refuse_mismatch(ownership)
-    watching = Watching(lambda line: None, access().pause)
-    plan = planned(api, ownership, today_of(pulumi, subject, chosen), chosen, identity, watching)[1]
-    write_json(as_data(settings.name, plan, ownership), json_file)
-    print_ownership(console, ownership)
+    change = Sweep(stack, refuse_data(data or ()), settings.storage.lustre.final_backup, identity)
+    with terminal(
+        subject, settings.region, "sweeping", json_file, state, yes=yes, name=name, break_lock=break_lock
+    ) as (site, person):  # fmt: skip
+        if delete:
+            return carry_out(change, site, person)
+        if state is not None:
+            whose = read_whose(site)
+            plan = change.planned(site, whose).plan
+            write_json(SweepListReport(**plan_fields(settings.name, plan), identity=whose.ownership.identity), json_file)
+            for line in (*whose.lines(), *lines_of(settings.name, plan)):
+                console.print(line, markup=False, soft_wrap=isinstance(line, str))
+            return 0
+    found = list(look(api, place_of(api, settings.name), list(tracked(KINDS, "looking"))))
+    plan = plan_sweep(found, Keeping(data=change.with_data))
+    write_json(SweepListReport(**plan_fields(settings.name, plan), identity=None), json_file)
     print_plan(console, settings.name, plan)
+    print_stacks(console, plan.deletions)
+    print_living(console, plan.deletions)
     return 0

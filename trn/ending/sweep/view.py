@@ -2,13 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from facts.document import Document, Part
 from facts.names import STACK_TAG
+from trn.aws.cluster_identity import ClusterIdentity
 from trn.aws.leftovers import Found, kind_named
 from trn.change.ownership import DELETING, Ownership
 from trn.change.sweep_plan import IN_STATE, WITH_CLUSTER, SweepPlan
@@ -17,20 +19,49 @@ CLUSTER_KIND = "EKS cluster"
 """As in KINDS; its name there is EKS's word for its status."""
 
 
-def as_data(cluster: str, plan: SweepPlan, ownership: Ownership | None = None) -> dict[str, Any]:
-    """The same for `--json`."""
-    data: dict[str, Any] = {
+class FoundEntry(Part, frozen=True):
+    """One object in the account."""
+
+    kind: str
+    id: str
+    name: str
+    because: str
+    """How it is known to be the cluster's."""
+    usd_per_day: float | None
+    """Null where no price is known."""
+
+
+class KeptEntry(FoundEntry, frozen=True):
+    """One that is left alone."""
+
+    why: str
+
+
+class SweepListReport(Document, frozen=True):
+    """What `trn sweep` lists without `--delete`."""
+
+    schema_: Literal["trn-sweep-list"] = "trn-sweep-list"
+    cluster: str
+    usd_per_day: float
+    found: tuple[FoundEntry, ...]
+    kept: tuple[KeptEntry, ...]
+    identity: ClusterIdentity | None
+    """Whose the cluster is; null without a state file, which says it."""
+
+
+def plan_fields(cluster: str, plan: SweepPlan) -> dict[str, Any]:
+    """A plan, by the fields of both reports."""
+    return {
         "cluster": cluster,
-        "usdPerDay": plan.usd_per_day,
+        "usd_per_day": plan.usd_per_day,
         "found": [entry_of(item) for item in plan.deletions],
         "kept": [{**entry_of(item), "why": why} for item, why in plan.kept],
     }
-    return data if ownership is None else {**data, "identity": ownership.identity.as_data()}
 
 
 def entry_of(item: Found) -> dict[str, Any]:
-    """One object."""
-    return {"kind": item.kind, "id": item.id, "name": item.name, "because": item.because, "usdPerDay": item.usd_per_day}
+    """One object, by the fields of its entry."""
+    return {"kind": item.kind, "id": item.id, "name": item.name, "because": item.because, "usd_per_day": item.usd_per_day}
 
 
 def print_ownership(console: Console, ownership: Ownership) -> None:
@@ -39,18 +70,17 @@ def print_ownership(console: Console, ownership: Ownership) -> None:
         console.print(line, markup=False, soft_wrap=True)
 
 
-def print_leftovers(console: Console, plan: SweepPlan) -> None:
+def leftover_lines(plan: SweepPlan) -> Iterator[str]:
     """What is there beside what Pulumi's state holds, before the stack is destroyed: what goes, and what is kept."""
     for item in plan.deletions:
-        console.print(f"  beside the stack: {item.kind} {item.id} ({item.because})", markup=False, soft_wrap=True)
+        yield f"  beside the stack: {item.kind} {item.id} ({item.because})"
     for item, why in plan.kept:
         if kind_named(item.kind).leftover.is_data:
-            text = f"  {item.kind} {item.id} is data: it stays after the destroy, unless --data names it ({item.because})"
-            console.print(text, markup=False, soft_wrap=True)
+            yield f"  {item.kind} {item.id} is data: it stays after the destroy, unless --data names it ({item.because})"
         elif why in WITH_CLUSTER:
-            console.print(f"  goes with the cluster: {item.kind} {item.id} ({item.because})", markup=False, soft_wrap=True)
+            yield f"  goes with the cluster: {item.kind} {item.id} ({item.because})"
         elif why != IN_STATE:
-            console.print(f"  kept {item.kind} {item.id}: {why}", markup=False, soft_wrap=True)
+            yield f"  kept {item.kind} {item.id}: {why}"
 
 
 def print_stacks(console: Console, found: Sequence[Found]) -> None:

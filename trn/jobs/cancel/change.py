@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from facts.kubernetes_kinds import Resource
 from trn.change.action import Action, Difference, Hold, Outcome, Pace, Question, Refusal
 from trn.change.hold import job_lock
 from trn.change.identity import Kube
-from trn.change.report import Report
+from trn.change.report import ChangeDocument, Report
 from trn.change.whose import Site, Whose
 from trn.cli.errors import MISUSE
 from trn.kubernetes.cancellation import CancelPlan
@@ -41,6 +41,18 @@ class Ending:
     """Step of the checkpoint that was written on request; None where no worker said so."""
 
 
+class CancelReport(ChangeDocument, frozen=True):
+    """What `trn cancel` did."""
+
+    schema_: Literal["trn-cancel"] = "trn-cancel"
+    job: str | None = None
+    """As KIND/NAME."""
+    is_gone: bool | None = None
+    checkpoint_expected: bool | None = None
+    checkpoint_step: int | None = None
+    """Of the checkpoint that was written on request; null where no worker said so."""
+
+
 @dataclass(frozen=True)
 class Cancel:
     """Delete a job. Its workers are asked for a checkpoint first, unless it is to end at once."""
@@ -50,6 +62,7 @@ class Cancel:
     """Its name, or `jobs.batch/NAME`."""
     namespace: str
     now: bool = False
+    document = CancelReport
     pace = Pace(pause_s=PAUSE_S)
 
     @property
@@ -141,9 +154,9 @@ class Cancel:
         ending = _ending(report)
         return {
             "job": seen.plan.job.reference,
-            "isGone": ending.is_gone,
-            "checkpointExpected": seen.plan.saves,
-            "checkpointStep": ending.saved_step,
+            "is_gone": ending.is_gone,
+            "checkpoint_expected": seen.plan.saves,
+            "checkpoint_step": ending.saved_step,
         }
 
 

@@ -43,7 +43,7 @@ def stage(
     from trn.engine.stack_file import read_stack_file
     from trn.jobs.data.source import files_of, read_sums, replacing
     from trn.jobs.data.stage import Stage
-    from trn.jobs.data.stage_plan import need_file_system, plan_stage, wanted
+    from trn.jobs.data.stage_plan import StagePlanReport, need_file_system, plan_stage, wanted
 
     stack_file = read_stack_file(stack)
     settings = settings_of(stack_file)
@@ -55,7 +55,7 @@ def stage(
         files = replacing(files_of(source, access().aws(stack, settings.region), known), replace or (), source)
         plan = plan_stage(source, path, files, settings)
         errors().print(plan.summary, markup=False, soft_wrap=True)
-        write_json({**plan.said, "started": False}, json_file)
+        write_json(StagePlanReport(**plan.said), json_file)
         line = f"nothing was started; it would be the Job {plan.job} in {plan.namespace}"
         results(json_file).print(line, markup=False, soft_wrap=True)
         return 0
@@ -141,7 +141,7 @@ def status(
         found = look(kubernetes, where).named(job, where)
         checkpoints = saves(PodLogs(kubernetes, lambda: found).look(0)[0])
         of_job = job_status(job, checkpoints, place.link, api, tasks)
-        said, lines, code = {**said, **of_job.said}, [*lines, *of_job.lines], 0 if of_job.safety.safe else 1
+        said, lines, code = said.model_copy(update=of_job.said), [*lines, *of_job.lines], 0 if of_job.safety.safe else 1
     write_json(said, json_file)
     console = results(json_file)
     for line in lines:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from stacks.settings import Settings
 from training.job import SHARED_PATH
@@ -10,7 +10,7 @@ from trn.aws.repository import begin_export, exports
 from trn.change.action import Action, Difference, Hold, Outcome, Pace, Question, Refusal
 from trn.change.hold import part_lock
 from trn.change.identity import Aws
-from trn.change.report import Report
+from trn.change.report import ChangeDocument, Report
 from trn.change.whose import Site, Whose
 from trn.cli.errors import MISUSE
 from trn.jobs.data.place import Place, linked_file_system
@@ -33,6 +33,19 @@ class Linked:
         return f"s3://{self.place.link.bucket}/{self.key}"
 
 
+class ExportReport(ChangeDocument, frozen=True):
+    """What `trn data export` did."""
+
+    schema_: Literal["trn-data-export"] = "trn-data-export"
+    file_system: str | None = None
+    path: str | None = None
+    """From the root of the file system."""
+    to: str | None = None
+    started: bool | None = None
+    task: str | None = None
+    """Id of the export; null where none was begun."""
+
+
 @dataclass(frozen=True)
 class Export:
     """Have FSx export what is new or changed in a folder."""
@@ -43,6 +56,7 @@ class Export:
     """In a pod."""
     task: dict[str, Any] = field(default_factory=dict[str, Any])
     """As FSx has begun it."""
+    document = ExportReport
     pace = Pace()
 
     @property
@@ -109,5 +123,10 @@ class Export:
 
     def data(self, seen: Linked, _: Report) -> dict[str, Any]:
         """For `--json`."""
-        task = {"task": self.task["TaskId"]} if self.task else {}
-        return {"fileSystem": seen.place.file_system, "path": self.inside, "to": seen.to, "started": bool(self.task), **task}
+        return {
+            "file_system": seen.place.file_system,
+            "path": self.inside,
+            "to": seen.to,
+            "started": bool(self.task),
+            "task": self.task.get("TaskId"),
+        }

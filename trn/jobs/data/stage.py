@@ -4,13 +4,13 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from stacks.settings import Settings
 from trn.change.action import Action, Difference, Hold, Outcome, Pace, Question, Refusal
 from trn.change.hold import part_lock
 from trn.change.identity import S3, Kube
-from trn.change.report import Report
+from trn.change.report import ChangeDocument, Report
 from trn.change.whose import Site, Whose
 from trn.jobs.data import staging
 from trn.jobs.data.source import files_of, replacing
@@ -40,6 +40,25 @@ class Place:
         return next((body for body in self.there if body["kind"] == "Job"), None)
 
 
+class StageReport(ChangeDocument, frozen=True):
+    """What `trn data stage` did."""
+
+    schema_: Literal["trn-data-stage"] = "trn-data-stage"
+    source: str | None = None
+    path: str | None = None
+    files: int | None = None
+    bytes: int | None = None
+    job: str | None = None
+    namespace: str | None = None
+    started: bool | None = None
+    staged: int | None = None
+    """Files that are there; null where the Job has not said it."""
+    verified: dict[str, int] | None = None
+    """Files by the way in which they were verified."""
+    failed: dict[str, str] | None = None
+    """Why, by the file's name."""
+
+
 @dataclass(frozen=True)
 class Stage:
     """Bring a set to a folder."""
@@ -55,6 +74,7 @@ class Stage:
     """What the Job has said, for `--json`."""
     lines: list[str] = field(default_factory=list[str])
     """The same, for a person."""
+    document = StageReport
     pace = Pace(
         pause_s=staging.LOOK_S, waits=staging.LIFE_S // staging.LOOK_S, overdue="it has not ended; run it again: what is there is kept"
     )

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 from posixpath import normpath
-from typing import Any
+from typing import Any, Literal
 
+from facts.document import Document
 from stacks.images import small_image
 from stacks.settings import Settings
 from training.job import PATH, SHARED_PATH
@@ -16,6 +17,20 @@ from trn.kubernetes.client import Object
 
 SHOWN = 10
 """Files that are named, of those that could not be had."""
+
+
+class StagePlanReport(Document, frozen=True):
+    """What `trn data stage --dry-run` would do."""
+
+    schema_: Literal["trn-data-stage-plan"] = "trn-data-stage-plan"
+    source: str
+    path: str
+    files: int
+    bytes: int
+    """As far as they are known."""
+    job: str
+    """Name of the Job in the cluster."""
+    namespace: str
 
 
 @dataclass(frozen=True)
@@ -44,7 +59,7 @@ class StagePlan:
 
     @property
     def said(self) -> dict[str, Any]:
-        """The same for `--json`."""
+        """The same for both reports."""
         place = {"source": self.source, "path": self.path, "files": len(self.files), "bytes": self.size}
         return {**place, "job": self.job, "namespace": self.namespace}
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
+from facts.document import Document, Part
 from training.job import SHARED_PATH
 from trn.aws.api import Api
 from trn.aws.repository import objects
@@ -12,6 +13,35 @@ from trn.jobs.data.safety import Link, Safety, Saved, Stored, safety, seconds_of
 
 SHOWN = 5
 """Exports that are shown, newest first."""
+
+
+class ExportTask(Part, frozen=True):
+    """One export."""
+
+    task: str
+    state: str
+    """FSx's word."""
+    paths: tuple[str, ...]
+    files: dict[str, Any]
+    """Counts, as FSx has them."""
+
+
+class DataStatusReport(Document, frozen=True):
+    """What `trn data status` found."""
+
+    schema_: Literal["trn-data-status"] = "trn-data-status"
+    file_system: str
+    folder: str
+    """In a pod, linked to S3."""
+    to: str
+    exports_itself: bool
+    """Whether FSx exports what is new or changed without being asked."""
+    tasks: tuple[ExportTask, ...]
+    """Newest first."""
+    job: str | None = None
+    """The one whose checkpoints were asked about; null where none was."""
+    safe_step: int | None = None
+    newest_step: int | None = None
 
 
 @dataclass(frozen=True)
@@ -26,9 +56,9 @@ class JobStatus:
 
     @property
     def said(self) -> dict[str, Any]:
-        """For `--json`."""
+        """For the report."""
         safe, newest = self.safety.safe, self.safety.newest
-        return {"job": self.job, "safeStep": safe.step if safe else None, "newestStep": newest.step if newest else None}
+        return {"job": self.job, "safe_step": safe.step if safe else None, "newest_step": newest.step if newest else None}
 
     @property
     def lines(self) -> list[str]:
@@ -37,15 +67,19 @@ class JobStatus:
         return [*beyond, f"{self.job}: {self.safety.text}"]
 
 
-def link_said(place: Place, tasks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def link_said(place: Place, tasks: Sequence[Mapping[str, Any]]) -> DataStatusReport:
     """Link and exports for `--json`."""
     link = place.link
-    shown = [
-        {"task": task["TaskId"], "state": task["Lifecycle"], "paths": task.get("Paths", []), "files": task.get("Status", {})}
-        for task in tasks[:SHOWN]
-    ]
-    itself = {"exportsItself": link.exports_itself, "tasks": shown}
-    return {"fileSystem": place.file_system, "folder": f"{SHARED_PATH}{link.folder}", "to": link.uri, **itself}
+    return DataStatusReport(
+        file_system=place.file_system,
+        folder=f"{SHARED_PATH}{link.folder}",
+        to=link.uri,
+        exports_itself=link.exports_itself,
+        tasks=tuple(
+            ExportTask(task=task["TaskId"], state=task["Lifecycle"], paths=tuple(task.get("Paths", ())), files=dict(task.get("Status", {})))
+            for task in tasks[:SHOWN]
+        ),
+    )
 
 
 def link_lines(place: Place, tasks: Sequence[Mapping[str, Any]]) -> list[str]:

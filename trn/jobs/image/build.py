@@ -6,7 +6,9 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
+from facts.document import Document
 from facts.toolchains import Toolchain
 from training.images import constraints, dockerfile
 from trn.cli.errors import MISUSE, CommandError
@@ -28,6 +30,18 @@ def tool_of(wanted: str | None) -> str:
         hint = "install one of them; or `trn image push FOLDER`, which needs none, where files are all that is added"
         raise CommandError(f"{what} is {'not ' if wanted else ''}on PATH", hint)
     return found
+
+
+class ImageBuildReport(Document, frozen=True):
+    """What `trn image build` did without `--push`."""
+
+    schema_: Literal["trn-image-build"] = "trn-image-build"
+    image: str
+    toolchain: str
+    files: int
+    command: tuple[str, ...] | None
+    """What `--dry-run` would run; null where it was run."""
+    built: bool
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from botocore.exceptions import ClientError
 
@@ -12,13 +12,13 @@ from trn.aws.errors import code_of
 from trn.change.action import Action, Difference, Hold, Outcome, Pace, Question, Refusal
 from trn.change.hold import part_lock
 from trn.change.identity import Aws, Tag
-from trn.change.report import Report
+from trn.change.report import ChangeDocument, Report
 from trn.change.whose import Site, Whose
 from trn.engine.stack_file import StackFile
 from trn.jobs.image.build import image_id, run
 from trn.jobs.image.layer import Layer
 from trn.jobs.image.place import ImagePlace, image_place, registries, repository_name
-from trn.jobs.image.push import PushPlan, made_of, plan_push, send_layers
+from trn.jobs.image.push import PushPlan, Way, made_of, plan_push, send_layers
 from trn.jobs.image.registry import Registry
 
 _MADE_MEANWHILE = "RepositoryAlreadyExistsException"
@@ -48,6 +48,31 @@ def moved_tag(target: Registry, repository: str, tag: Tag, own: str = "") -> Out
     if now is None or now.digest in (tag.digest, own):
         return None
     return Outcome("moved", (f"it names {now.digest} by now, and was not moved: look who else pushes there",))
+
+
+class ImagePushReport(ChangeDocument, frozen=True):
+    """What `trn image push` did."""
+
+    schema_: Literal["trn-image-push"] = "trn-image-push"
+    image: str | None = None
+    base: str | None = None
+    toolchain: str | None = None
+    digest: str | None = None
+    blobs: dict[str, Way] | None = None
+    """How each gets there, by its digest."""
+    bytes: int | None = None
+    """Those that are sent."""
+    pushed: bool | None = None
+
+
+class ImageBuildPushReport(ChangeDocument, frozen=True):
+    """What `trn image build --push` did."""
+
+    schema_: Literal["trn-image-build-push"] = "trn-image-build-push"
+    image: str | None = None
+    digest: str | None = None
+    toolchain: str | None = None
+    pushed: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -81,6 +106,7 @@ class Push:
     """Else it follows from the files."""
     first: list[PushPlan] = field(default_factory=list[PushPlan])
     """What the first look planned. Its image is the one that is pushed: the base's name may be another image's at the next look."""
+    document = ImagePushReport
     pace = Pace(rounds=3, pause_s=0)
     """The repository, the layers, the name: before each of them lock and account are looked at, after what may have been hours."""
 
@@ -198,6 +224,7 @@ class PushBuilt:
     tag: str
     digests: list[str] = field(default_factory=list[str])
     """Of the image in the registry, which its tool makes."""
+    document = ImageBuildPushReport
     pace = Pace(rounds=2, pause_s=0)
 
     @property
@@ -271,5 +298,5 @@ class PushBuilt:
     def data(self, seen: Built, report: Report) -> dict[str, Any]:
         """For `--json`."""
         is_pushed = report.end in ("done", "nothing")
-        digest = self.digests[0] if self.digests else ""
-        return {"image": seen.tag.name, "digest": digest, "toolchain": self.toolchain, "built": True, "pushed": is_pushed}
+        digest = self.digests[0] if self.digests else None
+        return {"image": seen.tag.name, "digest": digest, "toolchain": self.toolchain, "pushed": is_pushed}

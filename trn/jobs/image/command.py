@@ -97,7 +97,7 @@ def build(
     from trn.cli.output import results, write_json
     from trn.engine.program import settings_of
     from trn.engine.stack_file import read_stack_file
-    from trn.jobs.image.build import Build, built, shown, tool_of
+    from trn.jobs.image.build import Build, ImageBuildReport, built, shown, tool_of
     from trn.jobs.image.change import PushBuilt
     from trn.jobs.image.layer import selected
     from trn.jobs.image.place import need_into, need_push, need_toolchain, repository_name
@@ -112,13 +112,18 @@ def build(
         need_push(tag)
     if dry_run:
         planned = Build(tool or "docker", chosen, base, into, image)
-        write_json({"image": image, "command": planned.command(Path("CONTEXT")), "files": len(files), "built": False}, json_file)
+        write_json(
+            ImageBuildReport(
+                image=image, toolchain=chosen.name, files=len(files), command=tuple(planned.command(Path("CONTEXT"))), built=False
+            ),
+            json_file,
+        )
         results(json_file).print(shown(planned, folder, files), markup=False, soft_wrap=True)
         return 0
     made = Build(tool_of(tool), chosen, base, into, image)
     built(made, folder, files)
     if not push_it:
-        write_json({"image": image, "digest": "", "toolchain": chosen.name, "built": True, "pushed": False}, json_file)
+        write_json(ImageBuildReport(image=image, toolchain=chosen.name, files=len(files), command=None, built=True), json_file)
         results(json_file).print(f"{image} is built, and is on this machine only: --push sends it to ECR", markup=False, soft_wrap=True)
         return 0
     subject = StackCluster(stack_file.project, stack, settings.name, may_be_absent=True)

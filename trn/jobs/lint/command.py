@@ -39,7 +39,7 @@ def lint(
     from trn.engine.program import settings_of
     from trn.engine.stack_file import read_stack_file
     from trn.jobs.lint.reader import read_manifest
-    from trn.jobs.lint.view import as_data, report_lines
+    from trn.jobs.lint.view import report_lines, report_of
 
     name = "standard input" if str(file) == "-" else str(file)
     site = site_of(settings_of(read_stack_file(stack)), stack) if stack is not None else None
@@ -47,7 +47,7 @@ def lint(
     text = read_input(MAX_BYTES, _TOO_LARGE) if is_input else read_text(file, MAX_BYTES, _HINT, too_large=_TOO_LARGE)
     manifest = read_manifest(text, name)
     found = findings_of(manifest.documents, site)
-    write_json(as_data(manifest, found, name), json_file)
+    write_json(report_of(manifest, found, name), json_file)
     console = results(json_file)
     for line in report_lines(manifest, found, name):
         console.print(line, markup=False, soft_wrap=True)

@@ -1,29 +1,49 @@
 """Findings of a manifest as lines and as data."""
 
-from typing import Any
+from typing import Literal
 
+from facts.document import Document, Part
 from training.lint.finding import Finding
 from training.lint.workloads import workloads
 from trn.jobs.lint.reader import Manifest
 
 
-def as_data(manifest: Manifest, findings: list[Finding], name: str) -> dict[str, Any]:
-    """The same for `--json`."""
-    return {
-        "file": name,
-        "findings": [
-            {
-                "line": manifest.line(item.document, item.path),
-                "rule": item.rule,
-                "object": _object(manifest, item),
-                "path": item.path_text,
-                "wrong": item.wrong,
-                "why": item.why,
-                "fix": item.fix,
-            }
-            for item in by_line(manifest, findings)
-        ],
-    }
+class LintFinding(Part, frozen=True):
+    """Something that will not work."""
+
+    line: int
+    rule: str
+    object: str
+    """Kind and name."""
+    path: str
+    wrong: str
+    why: str
+    fix: str
+
+
+class LintReport(Document, frozen=True):
+    """What `trn lint` found."""
+
+    schema_: Literal["trn-lint"] = "trn-lint"
+    file: str
+    findings: tuple[LintFinding, ...]
+
+
+def report_of(manifest: Manifest, findings: list[Finding], name: str) -> LintReport:
+    """For `--json`."""
+    found = (
+        LintFinding(
+            line=manifest.line(item.document, item.path),
+            rule=item.rule,
+            object=_object(manifest, item),
+            path=item.path_text,
+            wrong=item.wrong,
+            why=item.why,
+            fix=item.fix,
+        )
+        for item in by_line(manifest, findings)
+    )
+    return LintReport(file=name, findings=tuple(found))
 
 
 def report_lines(manifest: Manifest, findings: list[Finding], name: str) -> list[str]:

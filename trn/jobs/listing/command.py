@@ -10,11 +10,11 @@ def jobs(stack: Stack, namespace: Namespace = None, json_file: JsonFile = None) 
     """
     from trn.change.job_view import view_of
     from trn.cli.output import results, write_json
-    from trn.kubernetes.jobs.table import rows, table
+    from trn.kubernetes.jobs.table import JobsReport, rows, table
 
     view, place = view_of(stack, namespace)
     found = rows(view)
-    write_json([row.as_data() for row in found], json_file)
+    write_json(JobsReport(jobs=tuple(found)), json_file)
     console = results(json_file)
     if found:
         console.print(table(found))

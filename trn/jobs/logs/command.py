@@ -31,7 +31,7 @@ def logs(
     from trn.cli.output import results, write_json
     from trn.engine.program import settings_of
     from trn.engine.stack_file import read_stack_file
-    from trn.jobs.logs.workers import workers
+    from trn.jobs.logs.workers import LogsReport, workers
     from trn.kubernetes.job_pods import known_jobs
 
     settings = settings_of(read_stack_file(stack))
@@ -40,7 +40,7 @@ def logs(
     logged = list(workers(kubernetes, job, place, tail))
     if not logged:
         raise CommandError(f"there are no pods of a job `{job}` in {place}", known_jobs(kubernetes, place), code=MISUSE)
-    write_json(logged, json_file)
+    write_json(LogsReport(containers=tuple(logged)), json_file)
     console = results(json_file)
     for worker in logged:
         console.print(f"{worker.pod} {worker.container} on {worker.node}: {worker.state}", style="bold", markup=False, soft_wrap=True)

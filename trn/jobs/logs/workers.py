@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
+from facts.document import Document
 from trn.kubernetes.client import Kubernetes
 from trn.kubernetes.job_pods import pods_of
 
@@ -18,6 +19,13 @@ class Worker:
     state: str
     """`running`, `waiting` or `terminated`, with the reason where there is one."""
     lines: tuple[str, ...]
+
+
+class LogsReport(Document, frozen=True):
+    """What `trn logs` shows."""
+
+    schema_: Literal["trn-logs"] = "trn-logs"
+    containers: tuple[Worker, ...]
 
 
 def workers(kubernetes: Kubernetes, job: str, namespace: str, tail: int) -> Iterator[Worker]:

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from trn.aws.api import Api
 from trn.aws.images import has_image
 from trn.change.action import Action, Difference, Hold, Outcome, Pace, Refusal
 from trn.change.hold import job_lock
 from trn.change.identity import Kube, New
-from trn.change.report import Report
+from trn.change.report import ChangeDocument, Report
 from trn.change.whose import Site, Whose
 from trn.cli.findings import Finding, exit_code, finding_lines
 from trn.jobs.cost import cost_of
@@ -19,6 +19,7 @@ from trn.jobs.rendering import Rendered
 from trn.jobs.submit import apply, preflight
 from trn.kubernetes.client import Object
 from trn.kubernetes.job_pods import PODS
+from trn.table import ENTRIES
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -37,6 +38,35 @@ class Around:
     """Pods that use the cache which is to be filled."""
 
 
+class JobReport(ChangeDocument, frozen=True):
+    """What both commands say of the job that they make."""
+
+    job: str | None = None
+    cluster: str | None = None
+    namespace: str | None = None
+    launcher: str | None = None
+    submitted: bool | None = None
+    uid: str | None = None
+    """Of the job; null where it was not made."""
+    findings: tuple[Finding, ...] | None = None
+    objects: tuple[str, ...] | None = None
+    """Everything that is made for it, as KIND/NAME."""
+    usd_per_hour: float | None = None
+    usd_at_most: float | None = None
+
+
+class SubmitReport(JobReport, frozen=True):
+    """What `trn submit` did."""
+
+    schema_: Literal["trn-submit"] = "trn-submit"
+
+
+class PrecompileReport(JobReport, frozen=True):
+    """What `trn precompile` did."""
+
+    schema_: Literal["trn-precompile"] = "trn-precompile"
+
+
 @dataclass(frozen=True)
 class Submit:
     """Make a job, and all that is made for it."""
@@ -53,6 +83,11 @@ class Submit:
     def name(self) -> str:
         """As it is typed."""
         return self.command
+
+    @property
+    def document(self) -> type[ChangeDocument]:
+        """By the command."""
+        return PrecompileReport if self.cache else SubmitReport
 
     @property
     def _job(self) -> Object:
@@ -128,21 +163,21 @@ class Submit:
             return
         name, place = self.found.plan.job.name, self.found.plan.site
         yield f"{name} is submitted to {place.cluster}; to follow it:"
-        yield from (f"  trn {command} {place.stack} {name}" for command in ("watch", "why", "logs", "cancel"))
+        yield from (f"  trn {command} {place.stack} {name}" for command in ENTRIES["submit"].next)
 
     def data(self, seen: Around, report: Report) -> Mapping[str, Any]:
         """For `--json`."""
         place, cost = self.found.plan.site, cost_of(self.found.plan)
-        uid = next((outcome.gave for _, outcome in report.outcomes if outcome.gave), "")
+        uid = next((outcome.gave for _, outcome in report.outcomes if outcome.gave), None)
         return {
             "job": self.found.plan.job.name,
             "cluster": place.cluster,
             "namespace": place.namespace,
             "launcher": self.found.launcher.name,
-            "submitted": bool(uid),
-            **({"uid": uid} if uid else {}),
+            "submitted": uid is not None,
+            "uid": uid,
             "findings": seen.findings,
             "objects": [reference(body) for body in self.found.objects],
-            "usdPerHour": cost.usd_per_hour,
-            "usdAtMost": cost.usd_at_most,
+            "usd_per_hour": cost.usd_per_hour,
+            "usd_at_most": cost.usd_at_most,
         }

@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
-from typing import Any
+from typing import Any, Literal
 
 from facts.catalogue import InstanceType
+from facts.document import Document
 from training.metrics_line import MOST, Event, Step, parse
 
 MOST_NODES, MOST_FLOPS = 100_000, 1e30
@@ -33,6 +34,26 @@ def hardware(instance: InstanceType, node_count: int, chips_of_node: int | None 
     price = instance.price_usd_per_hour if instance.price_usd_per_hour is not None else instance.block_price_usd_per_hour
     hourly = None if price is None else price * node_count * chips / instance.chip_count
     return Hardware(chips * node_count, instance.chip.peak_bf16_tflops if instance.chip else None, hourly)
+
+
+class WatchReport(Document, frozen=True):
+    """How far a training is: `trn watch`. What the log does not say is null."""
+
+    schema_: Literal["trn-watch"] = "trn-watch"
+    step: int | None
+    steps: int | None
+    """Of the whole training."""
+    loss: float | None
+    samples_per_second: float | None
+    peak_share: float | None
+    """Of the hardware's peak."""
+    goodput_share: float | None
+    """Of the time since the first line, that steps which count have taken."""
+    eta_s: float | None
+    usd: float | None
+    """List price of the nodes from the first line to the newest."""
+    starts: int
+    finished: bool
 
 
 @dataclass(frozen=True)
@@ -123,21 +144,21 @@ class Progress:
             return None
         return on.usd_per_hour * (self.until - self.began) / 3600
 
-    def as_data(self, on: Hardware | None) -> dict[str, Any]:
+    def report(self, on: Hardware | None) -> WatchReport:
         """For `--json`. A loss that is no number is null."""
         loss = self.last.loss if self.last is not None else None
-        return {
-            "step": self.last.step if self.last is not None else None,
-            "steps": self.total,
-            "loss": loss if loss is not None and math.isfinite(loss) else None,
-            "samplesPerSecond": self.samples_per_s,
-            "peakShare": self.peak_share(on),
-            "goodput": self.goodput,
-            "etaSeconds": self.eta_s,
-            "costUsd": self.cost_usd(on),
-            "starts": self.starts,
-            "finished": self.is_finished,
-        }
+        return WatchReport(
+            step=self.last.step if self.last is not None else None,
+            steps=self.total,
+            loss=loss if loss is not None and math.isfinite(loss) else None,
+            samples_per_second=self.samples_per_s,
+            peak_share=self.peak_share(on),
+            goodput_share=self.goodput,
+            eta_s=self.eta_s,
+            usd=self.cost_usd(on),
+            starts=self.starts,
+            finished=self.is_finished,
+        )
 
 
 def read(lines: Iterable[str]) -> Progress:

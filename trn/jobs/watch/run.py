@@ -107,7 +107,7 @@ def _print_new(progress: Progress, seen: float, console: Console) -> float:
 
 def _finish(name: str, progress: Progress, on: Hardware | None, asked: Asked, console: Console) -> int:
     """The last word: figures, data, page. Exit code 1 where the log has no step."""
-    write_json(progress.as_data(on), asked.json_file)
+    write_json(progress.report(on), asked.json_file)
     if asked.html is not None:
         write_text(asked.html, page(name, progress, on), "name a file with --html")
     if can_redraw(console):

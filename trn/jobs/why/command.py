@@ -25,14 +25,16 @@ def why(
     from trn.change.job_view import view_of
     from trn.cli.output import results, write_json
     from trn.kubernetes.causes.rules import cause
+    from trn.kubernetes.jobs.table import WhyReport, cause_fields
 
     view, place = view_of(stack, namespace)
     found = view.named(job, place)
     reason = cause(view.situation(found))
     counts = f"{found.running} of {found.wanted} nodes run"
-    told = {"job": found.reference, "state": str(found.phase), "nodesWanted": found.wanted, "nodesRunning": found.running}
-    told |= {"cause": reason.name, "why": reason.what, "do": reason.do} if reason else {"cause": None, "why": None, "do": None}
-    write_json(told, json_file)
+    write_json(
+        WhyReport(job=found.reference, state=found.phase, nodes_wanted=found.wanted, nodes_running=found.running, **cause_fields(reason)),
+        json_file,
+    )
     console = results(json_file)
     console.print(f"{found.reference} is {found.phase}: {counts}", markup=False, soft_wrap=True)
     if reason is not None:

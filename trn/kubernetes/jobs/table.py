@@ -1,65 +1,88 @@
 """Rows of `trn jobs`, and the table that shows them."""
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal
 
 from rich.table import Table
 from rich.text import Text
 
+from facts.document import Document, Part
 from training.phase import Phase
 from trn.kubernetes.causes.rules import cause
+from trn.kubernetes.jobs.found import FoundJob
 from trn.kubernetes.jobs.look import View
 from trn.kubernetes.situation import Cause
 
 _STYLES = {Phase.RUNNING: "green", Phase.FAILED: "bold red", Phase.WAITING: "yellow", Phase.RESTARTING: "yellow"}
 
 
-@dataclass(frozen=True)
-class Row:
+class JobRow(Part, frozen=True):
     """One job."""
 
     name: str
     kind: str
-    wanted: int
-    """Nodes."""
-    running: int
+    nodes_wanted: int
+    nodes_running: int
     since: str
-    phase: Phase
-    cause: Cause | None
-
-    def as_data(self) -> dict[str, Any]:
-        """The same for `--json`."""
-        found = self.cause
-        return {
-            "name": self.name,
-            "kind": self.kind,
-            "nodesWanted": self.wanted,
-            "nodesRunning": self.running,
-            "since": self.since,
-            "state": str(self.phase),
-            "cause": found.name if found else None,
-            "why": found.what if found else None,
-            "do": found.do if found else None,
-        }
+    state: Phase
+    cause: str | None
+    """One word for what holds it up: `queue`, `claim`, `image`, ...; null where nothing does."""
+    why: str | None
+    do: str | None
+    """The next command, or the key to change."""
 
 
-def rows(view: View) -> list[Row]:
+class JobsReport(Document, frozen=True):
+    """What `trn jobs` lists."""
+
+    schema_: Literal["trn-jobs"] = "trn-jobs"
+    jobs: tuple[JobRow, ...]
+
+
+class WhyReport(Document, frozen=True):
+    """What `trn why` says of a job."""
+
+    schema_: Literal["trn-why"] = "trn-why"
+    job: str
+    """As KIND/NAME."""
+    state: Phase
+    nodes_wanted: int
+    nodes_running: int
+    cause: str | None
+    """One word for what holds it up; null where nothing does."""
+    why: str | None
+    do: str | None
+
+
+def rows(view: View) -> list[JobRow]:
     """Jobs that a user started, those that are not over first; what another object made is part of that."""
-    found = [
-        Row(job.name, job.kind.resource.kind, job.wanted, job.running, job.since, job.phase, cause(view.situation(job)))
-        for job in view.jobs
-        if job.kind.chosen(job.item)
-    ]
-    return sorted(found, key=lambda row: (row.phase.is_over, row.since, row.name))
+    found = [_row(job, cause(view.situation(job))) for job in view.jobs if job.kind.chosen(job.item)]
+    return sorted(found, key=lambda row: (row.state.is_over, row.since, row.name))
 
 
-def table(found: list[Row]) -> Table:
+def _row(job: FoundJob, held_by: Cause | None) -> JobRow:
+    return JobRow(
+        name=job.name,
+        kind=job.kind.resource.kind,
+        nodes_wanted=job.wanted,
+        nodes_running=job.running,
+        since=job.since,
+        state=job.phase,
+        **cause_fields(held_by),
+    )
+
+
+def cause_fields(held_by: Cause | None) -> dict[str, Any]:
+    """What holds a job up, by the fields of a row."""
+    return {"cause": None, "why": None, "do": None} if held_by is None else {"cause": held_by.name, "why": held_by.what, "do": held_by.do}
+
+
+def table(found: Sequence[JobRow]) -> Table:
     """One line for each job."""
     view = Table(box=None, header_style="bold", pad_edge=False)
     for column in ("job", "kind", "nodes", "since", "state", "why"):
         view.add_column(column, no_wrap=column != "why", overflow="fold")
     for row in found:
-        why = row.cause.what if row.cause else ""
-        cells = (row.name, row.kind, f"{row.running} of {row.wanted}", row.since)
-        view.add_row(*map(Text, cells), Text(str(row.phase), style=_STYLES.get(row.phase, "")), Text(why))
+        cells = (row.name, row.kind, f"{row.nodes_running} of {row.nodes_wanted}", row.since)
+        view.add_row(*map(Text, cells), Text(str(row.state), style=_STYLES.get(row.state, "")), Text(row.why or ""))
     return view

@@ -9,9 +9,6 @@ from trn.cli import completion
 from trn.cli.options import Stack, WithKubernetes
 from trn.cli.slots import ANY
 
-PULUMI_ARGUMENTS = {"ignore_unknown_options": True, "allow_interspersed_args": False}
-"""Settings of the command: everything after its own options is for the Pulumi CLI."""
-
 
 def engine(
     stack: Stack,

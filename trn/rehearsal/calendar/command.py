@@ -39,7 +39,7 @@ def calendar(
     from trn.engine.stack_file import read_stack_file
     from trn.rehearsal.calendar.guard import add_budget, watch_of
     from trn.rehearsal.calendar.inputs import blocks_of, places_of, span
-    from trn.rehearsal.calendar.view import as_data, lines_of
+    from trn.rehearsal.calendar.view import lines_of, report_of
 
     stack_file = read_stack_file(stack)
     settings = settings_of(stack_file)
@@ -56,7 +56,7 @@ def calendar(
     found = run_days(engine.world, places, calls, work, start, end, before=before, watch=watch_of(settings), seed=seed)
     costs = items(recording)
     add_budget(found, settings, costs)
-    write_json(as_data(found, costs), json_file)
+    write_json(report_of(found, costs), json_file)
     console = results(json_file)
     for line, is_bad in lines_of(found, costs, stack):
         console.print(line, style="bold red" if is_bad else None, markup=False, soft_wrap=True)

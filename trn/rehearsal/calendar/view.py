@@ -1,40 +1,79 @@
 """The rehearsed days as lines and as data: what happened when, how far the job came, what it cost and what goes on billing."""
 
 from collections.abc import Iterator
-from typing import Any
+from datetime import datetime
+from typing import Literal
 
+from facts.document import Document, Part
 from simulator.calendar.run import Days, Stay
 from simulator.costs import CostItem
 
 
-def as_data(days: Days, lines: list[CostItem]) -> dict[str, Any]:
-    """The same for `--json`."""
+class DaysEntry(Part, frozen=True):
+    """Something that happens."""
+
+    at: datetime
+    subject: str
+    what: str
+    bad: bool
+
+
+class DaysPlace(Part, frozen=True):
+    """A node group or pool in these days."""
+
+    name: str
+    node_seconds: int
+    """Of all its nodes together."""
+    paid_node_seconds: int
+    usd: float | None
+    """Null where the price is not known."""
+    saved_usd: float | None
+    """Against nodes that run all the time; null on a block, and where no price is known."""
+
+
+class DaysJob(Part, frozen=True):
+    """How far the job came."""
+
+    done_seconds: int
+    lost_seconds: int
+    stops: int
+    ended: datetime | None
+    """Null where it did not come to its end."""
+
+
+class DaysReport(Document, frozen=True):
+    """The days that `trn rehearse calendar` goes through."""
+
+    schema_: Literal["trn-rehearse-calendar"] = "trn-rehearse-calendar"
+    start: datetime
+    end: datetime
+    entries: tuple[DaysEntry, ...]
+    places: tuple[DaysPlace, ...]
+    job: DaysJob
+    always_usd_per_hour: float
+    """What goes on while all Neuron groups are empty, blocks aside."""
+
+
+def report_of(days: Days, lines: list[CostItem]) -> DaysReport:
+    """For `--json`."""
     job = days.job
-    return {
-        "start": days.start.isoformat(),
-        "end": days.end.isoformat(),
-        "entries": [
-            {"at": entry.moment.isoformat(), "subject": entry.subject, "what": entry.what, "bad": entry.is_bad} for entry in days.entries
-        ],
-        "places": [_stay(days, stay) for stay in days.stays.values()],
-        "job": {
-            "doneHours": round(job.done_hours, 3),
-            "lostHours": round(job.lost_hours, 3),
-            "stops": job.stops,
-            "ended": job.ended.isoformat() if job.ended is not None else None,
-        },
-        "alwaysUsdPerHour": round(always(lines), 6),
-    }
-
-
-def _stay(days: Days, stay: Stay) -> dict[str, Any]:
-    return {
-        "name": stay.place.name,
-        "nodeHours": round(stay.node_hours, 3),
-        "paidNodeHours": round(paid_hours(days, stay), 3),
-        "usd": usd(days, stay),
-        "savedUsd": saved(days, stay),
-    }
+    return DaysReport(
+        start=days.start,
+        end=days.end,
+        entries=tuple(DaysEntry(at=entry.moment, subject=entry.subject, what=entry.what, bad=entry.is_bad) for entry in days.entries),
+        places=tuple(
+            DaysPlace(
+                name=stay.place.name,
+                node_seconds=round(stay.node_hours * 3600),
+                paid_node_seconds=round(paid_hours(days, stay) * 3600),
+                usd=usd(days, stay),
+                saved_usd=saved(days, stay),
+            )
+            for stay in days.stays.values()
+        ),
+        job=DaysJob(done_seconds=round(job.done_hours * 3600), lost_seconds=round(job.lost_hours * 3600), stops=job.stops, ended=job.ended),
+        always_usd_per_hour=round(always(lines), 6),
+    )
 
 
 def full_hours(days: Days, stay: Stay) -> float:

@@ -70,7 +70,7 @@ def change(
     changed = rehearse_change(graphs[0], graphs[1], seed=seed, faults=faults, account=account)
     report = report_of(changed, old.stack, " ".join([after or stack, *(settings or ())]), seed)
     for place in (output / "change.json", json_file):
-        write_json(report.model_dump(), place)
+        write_json(report, place)
     write_page(changed, old, new, ", ".join([*([f"Pulumi.{after}.yaml"] if after else []), *(settings or ())]), seed, output / "index.html")
     verdict = judged(changed, old.stack, allowed)
     if markdown is not None:

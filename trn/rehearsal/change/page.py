@@ -4,18 +4,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from report.change import ChangeRun, NodesTouched, Side, Touched
+from report.inventory import Inventory
+from report.page import page_html
+from report.runs import Run, Step
 from simulator.engine.change import Changed, NodeEffect
 from simulator.engine.plan import Change
 from simulator.engine.schedule import critical_steps
 from simulator.engine.state import OLD
 from simulator.rehearsal import Rehearsal
 from simulator.report.assemble import both, cost_points, ending, times
-from simulator.report.drawing.change import ChangeRun, NodesTouched, Side, Touched
-from simulator.report.drawing.inventory import Inventory
-from simulator.report.drawing.page import page_html
-from simulator.report.drawing.runs import Run, Step
-from simulator.report.drawing.text import duration, plural
 from simulator.report.labels import shown, telling_inputs
+from simulator.report.words import duration, plural
 from trn.cli.text_files import write_text
 from trn.engine.program import rehearse_stack
 from trn.engine.stack_file import StackFile

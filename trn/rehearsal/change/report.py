@@ -5,20 +5,20 @@ from typing import Literal
 
 from rich.text import Text
 
+from facts.document import Document, Part
 from simulator.cost_figures import Figures
 from simulator.engine.change import Changed
 from simulator.engine.plan import Change, counts
 from simulator.report.assemble import both, cost_points, ending, times
-from simulator.report.drawing.text import duration, plural, short_type
-from simulator.report.schema import CostPoint, Part, StepTimes
+from simulator.report.schema import CostPoint, StepTimes
+from simulator.report.words import duration, plural, short_type
 from trn.cli.lines import Line
 
-SCHEMA = "trn-change/2"
 MOST_SHOWN = 12
 """Resources that the summary names."""
 
 
-class ResourceChange(Part):
+class ResourceChange(Part, frozen=True):
     """One resource."""
 
     urn: str
@@ -32,7 +32,7 @@ class ResourceChange(Part):
     delete_first: bool
 
 
-class Nodes(Part):
+class Nodes(Part, frozen=True):
     """What happens to the nodes of one group."""
 
     group: str
@@ -43,7 +43,7 @@ class Nodes(Part):
     """Nodes that must be had beside those of the group meanwhile: quota and capacity must hold them."""
 
 
-class CautionLine(Part):
+class CautionLine(Part, frozen=True):
     """What to know before the change is run."""
 
     severity: Literal["red", "amber"]
@@ -51,16 +51,16 @@ class CautionLine(Part):
     text: str
 
 
-class ChangeStep(StepTimes):
+class ChangeStep(StepTimes, frozen=True):
     """One operation of the change."""
 
     operation: Literal["create", "update", "delete"]
 
 
-class ChangeReport(Part):
+class ChangeReport(Document, frozen=True):
     """A rehearsed change."""
 
-    schema_version: str
+    schema_: Literal["trn-rehearse-change"] = "trn-rehearse-change"
     before: str
     after: str
     seed: int
@@ -84,7 +84,6 @@ def report_of(changed: Changed, before: str, after: str, seed: int) -> ChangeRep
     """The report of a rehearsed change."""
     cost = cost_points(changed.after, changed.phase, changed.before)
     return ChangeReport(
-        schema_version=SCHEMA,
         before=before,
         after=after,
         seed=seed,

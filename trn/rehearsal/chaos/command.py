@@ -25,6 +25,6 @@ def chaos(
     began = time.perf_counter()
     report = chaotic(runs, seed, console=None if quiet else errors())
     took = time.perf_counter() - began
-    write_json(report.model_dump(), json_file)
+    write_json(report, json_file)
     print_report(results(json_file), report, took)
     return 1 if report.failures else 0

@@ -5,28 +5,27 @@ import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from rich.console import Console
 from rich.progress import Progress
 
+from facts.document import Document, Part
 from simulator.doors.recorder import program_at, record
 from simulator.engine import chaos
 from simulator.recording import Recording
-from simulator.report.schema import Part
 from trn.engine.program import rehearsing
 from trn.engine.stack_file import as_pulumi
 from trn.engine.stack_names import project_root
 from trn.rehearsal.random_configurations import random_change, random_configuration
 
-SCHEMA = "trn-chaos/1"
 RUNS_PER_CONFIGURATION = 4
 """Recording the program takes most of a run's time, so some runs share a configuration."""
 BLOCK = 5 * RUNS_PER_CONFIGURATION
 """Runs that one process does before it reports."""
 
 
-class ChaosFailure(Part):
+class ChaosFailure(Part, frozen=True):
     """A run in which something was wrong; its seed replays it: `trn rehearse chaos --runs 1 --seed SEED`."""
 
     seed: int
@@ -36,10 +35,10 @@ class ChaosFailure(Part):
     why: list[str]
 
 
-class ChaosReport(Part):
+class ChaosReport(Document, frozen=True):
     """All runs."""
 
-    schema_version: str
+    schema_: Literal["trn-rehearse-chaos"] = "trn-rehearse-chaos"
     seed: int
     runs: int
     ended_well: int
@@ -65,7 +64,6 @@ def chaotic(runs: int, seed: int, *, console: Console | None = None, workers: in
             outcomes += block
             progress.advance(task, len(block))
     return ChaosReport(
-        schema_version=SCHEMA,
         seed=seed,
         runs=runs,
         ended_well=sum(outcome.ended_well for outcome in outcomes),

@@ -35,6 +35,6 @@ def crash(
     began = time.perf_counter()
     report = matrix(stack, change or (), seed=seed, console=None if quiet else errors())
     took = time.perf_counter() - began
-    write_json(report.model_dump(), json_file)
+    write_json(report, json_file)
     print_report(results(json_file), report, took)
     return 1 if report.failures else 0

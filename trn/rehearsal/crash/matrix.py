@@ -2,34 +2,33 @@
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Literal
 
 from rich.console import Console
 from rich.progress import Progress
 
+from facts.document import Document, Part
 from simulator.engine import crash
-from simulator.report.schema import Part
 from trn.engine.assumed_account import account_for
 from trn.engine.program import record_stack, settings_of
 from trn.engine.stack_file import read_stack_file
 from trn.rehearsal.change.configuration import with_settings
 
-SCHEMA = "trn-crash/1"
 
-
-class CrashFailure(Part):
+class CrashFailure(Part, frozen=True):
     """A kill after which something was wrong."""
 
     urn: str
     operation: str
-    at: float
-    """Fraction of the operation's own time."""
+    at_share: float
+    """Of the operation's own time, from 0 to 1."""
     why: list[str]
 
 
-class CrashReport(Part):
+class CrashReport(Document, frozen=True):
     """The crash matrix of a stack, or of a change of it."""
 
-    schema_version: str
+    schema_: Literal["trn-rehearse-crash"] = "trn-rehearse-crash"
     stack: str
     seed: int
     changed: list[str]
@@ -66,14 +65,15 @@ def matrix(stack: str, changed: Sequence[str] = (), *, seed: int = 0, console: C
         progress.update(task, total=len(cases))
         failures = run(cases, after_case=lambda: progress.advance(task))
     return CrashReport(
-        schema_version=SCHEMA,
         stack=stack,
         seed=seed,
         changed=list(changed),
         refused=refused,
         cases=len(cases),
         converged=len(cases) - len(failures),
-        failures=[CrashFailure(urn=item.case.urn, operation=item.case.operation, at=item.case.at, why=list(item.why)) for item in failures],
+        failures=[
+            CrashFailure(urn=item.case.urn, operation=item.case.operation, at_share=item.case.at, why=list(item.why)) for item in failures
+        ],
     )
 
 
@@ -89,5 +89,5 @@ def print_report(output: Console, report: CrashReport, took: float) -> None:
         markup=False,
     )
     for item in report.failures:
-        where = f"{item.operation} {item.urn.rsplit('::', 1)[-1]}, killed at {item.at:.0%} of it"
+        where = f"{item.operation} {item.urn.rsplit('::', 1)[-1]}, killed at {item.at_share:.0%} of it"
         output.print(f"failed   {where}: {'; '.join(item.why)}", markup=False)

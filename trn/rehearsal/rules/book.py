@@ -1,13 +1,15 @@
 """The rules of the simulated cloud, and the faults that can be injected, as data, as tables and as a page."""
 
+from typing import Literal
+
 from rich.console import Console
 from rich.table import Table
 
+from facts.document import Document, Part
 from simulator import scenarios
 from simulator.account.consequences import CONSEQUENCES
 from simulator.account.faults import FAULTS
 from simulator.account.judge import ALL_RULES
-from simulator.report.schema import Part
 from simulator.scenario_files import names
 
 STAGES = {
@@ -19,7 +21,7 @@ STAGES = {
 }
 
 
-class RuleLine(Part):
+class RuleLine(Part, frozen=True):
     """One rule, consequence or fault."""
 
     name: str
@@ -28,17 +30,17 @@ class RuleLine(Part):
     source: str
 
 
-class ScenarioLine(Part):
+class ScenarioLine(Part, frozen=True):
     """One scenario that comes with the project."""
 
     name: str
     says: str
 
 
-class RuleBook(Part):
+class RuleBook(Document, frozen=True):
     """All of them."""
 
-    schema_version: str
+    schema_: Literal["trn-rehearse-rules"] = "trn-rehearse-rules"
     rules: list[RuleLine]
     consequences: list[RuleLine]
     faults: list[RuleLine]
@@ -48,7 +50,6 @@ class RuleBook(Part):
 def rule_book() -> RuleBook:
     """Everything that the simulated cloud knows beyond making and deleting."""
     return RuleBook(
-        schema_version="trn-rules/1",
         rules=[RuleLine(name=item.name, when=STAGES[item.stage], says=item.sentence, source=item.source) for item in ALL_RULES],
         consequences=[RuleLine(name=item.name, when="when it is gone", says=item.sentence, source=item.source) for item in CONSEQUENCES],
         faults=[RuleLine(name=item.name, when=_when(item.when), says=item.sentence, source=item.source) for item in FAULTS.values()],

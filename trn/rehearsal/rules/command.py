@@ -15,6 +15,6 @@ def rules(json_file: Annotated[Path | None, typer.Option("--json", help="Write t
     from trn.rehearsal.rules.book import print_book, rule_book
 
     book = rule_book()
-    write_json(book.model_dump(), json_file)
+    write_json(book, json_file)
     print_book(results(json_file), book)
     return 0

@@ -29,6 +29,7 @@ def bundle(
     from trn.cli.interruption import interrupted_by_signals
     from trn.cli.output import results, tracked, write_json
     from trn.running.bundle.archive import packed, write_new
+    from trn.running.bundle.report import BundleReport, PartEntry
     from trn.running.bundle.run import gathered
     from trn.running.bundle.subject import subject_of
     from trn.running.bundle.tools import Tools
@@ -43,18 +44,18 @@ def bundle(
             path = write_new(data, output, name)
         finally:
             tools.close()
-    parts = [
-        {
-            "file": it.part.file,
-            "what": it.part.what,
-            "source": it.part.source,
-            "got": it.text is not None,
-            "absent": it.is_absent,
-            "why": it.why,
-        }
+    parts = tuple(
+        PartEntry(
+            file=it.part.file,
+            what=it.part.what,
+            source=it.part.source,
+            got=it.text is not None,
+            absent=it.is_absent,
+            why=it.why,
+        )
         for it in made.outcomes
-    ]
-    write_json({"stack": stack, "path": str(path), "bytes": len(data), "notes": made.notes, "parts": parts}, json_file)
+    )
+    write_json(BundleReport(stack=stack, path=str(path), bytes=len(data), notes=tuple(made.notes), parts=parts), json_file)
     console = results(json_file)
     for note in made.notes:
         console.print(f"note     {note}", markup=False, soft_wrap=True)

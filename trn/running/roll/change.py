@@ -6,14 +6,14 @@ and jobs that it stopped. Nodes are looked at by their group, not by the names i
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from facts.kubernetes_kinds import Resource
 from trn.aws.node_groups import OVERDUE, begin_resize, scaling, sized
 from trn.change.action import Action, Difference, Hold, Outcome, Pace, PulumiRun, Question, Refusal
 from trn.change.hold import cluster_lock
 from trn.change.identity import Aws, Kube, StateId, state_id
-from trn.change.report import Report
+from trn.change.report import ChangeDocument, Report
 from trn.change.whose import Site, Whose
 from trn.cli.errors import CommandError
 from trn.engine.planned import ask_engine
@@ -54,6 +54,17 @@ class Seen:
     """None where nothing is to be done."""
     where: str
     """Region and account."""
+
+
+class RollReport(ChangeDocument, frozen=True):
+    """What `trn roll` did."""
+
+    schema_: Literal["trn-roll"] = "trn-roll"
+    group: str | None = None
+    way: Way | None = None
+    plan: tuple[str, ...] | None = None
+    """As it was shown."""
+    problems: tuple[str, ...] | None = None
 
 
 def marked_jobs(kubernetes: Kubernetes, group: str) -> list[tuple[Resource, Object]]:
@@ -141,6 +152,8 @@ class Roll:
     def name(self) -> str:
         """As it is typed."""
         return f"roll {self.stack_file.stack} {self.group}"
+
+    document = RollReport
 
     @property
     def pace(self) -> Pace:

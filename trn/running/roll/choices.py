@@ -8,8 +8,13 @@ from dataclasses import dataclass
 
 from facts.resources.latency import Latency
 
-Step = tuple[float, str]
-"""Virtual second at which something begins, and what."""
+
+@dataclass(frozen=True)
+class Step:
+    """Something that begins at a virtual second."""
+
+    at_s: float
+    what: str
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,7 @@ def choices(setting: Setting) -> Iterator[Choice]:
     lost = setting.unsaved_s
     yield Choice(
         "pulumi up",
-        ((0.0, "the first node is replaced, the gang stops"), (roll, "the last node is there, the gang starts again")),
+        (Step(0.0, "the first node is replaced, the gang stops"), Step(roll, "the last node is there, the gang starts again")),
         roll,
         roll,
         lost,
@@ -70,7 +75,7 @@ def choices(setting: Setting) -> Iterator[Choice]:
     )
     yield Choice(
         "--when-idle",
-        ((0.0, "nodes take no new pods, the job trains on"), (setting.left_s, "the job ends, nodes are replaced")),
+        (Step(0.0, "nodes take no new pods, the job trains on"), Step(setting.left_s, "the job ends, nodes are replaced")),
         setting.left_s + roll,
         0.0,
         0.0,
@@ -79,9 +84,9 @@ def choices(setting: Setting) -> Iterator[Choice]:
     yield Choice(
         "--checkpoint",
         (
-            (0.0, "the job saves a checkpoint and stops"),
-            (grace, "nodes are replaced"),
-            (grace + roll, "the job starts again from its checkpoint"),
+            Step(0.0, "the job saves a checkpoint and stops"),
+            Step(grace, "nodes are replaced"),
+            Step(grace + roll, "the job starts again from its checkpoint"),
         ),
         grace + roll,
         grace + roll,
@@ -92,9 +97,9 @@ def choices(setting: Setting) -> Iterator[Choice]:
     yield Choice(
         "--to GROUP",
         (
-            (0.0, "a second group is made, the job trains on"),
-            (made, "the job saves a checkpoint and stops"),
-            (made + grace, "the job starts on the second group, the first goes to zero"),
+            Step(0.0, "a second group is made, the job trains on"),
+            Step(made, "the job saves a checkpoint and stops"),
+            Step(made + grace, "the job starts on the second group, the first goes to zero"),
         ),
         made + grace,
         grace,

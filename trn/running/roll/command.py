@@ -51,7 +51,7 @@ def roll(
     from trn.engine.stack_file import read_stack_file
     from trn.running.roll.change import Roll
     from trn.running.roll.plan import Way
-    from trn.running.roll.view import as_data, compared, comparison_lines
+    from trn.running.roll.view import RollComparison, compared, comparison_lines
 
     stack_file = read_stack_file(stack)
     settings = settings_of(stack_file)
@@ -63,7 +63,7 @@ def roll(
         raise CommandError("a group is rolled in one way", "give one of --when-idle, --checkpoint and --to with another group", code=MISUSE)
     if not ways:
         found = compared(record_stack(stack_file), group, left_s=left_hours * 3600, unsaved_s=unsaved_minutes * 60)
-        write_json(as_data(found), json_file)
+        write_json(RollComparison(choices=tuple(found)), json_file)
         print_lines(results(json_file), list(comparison_lines(stack, group, found)))
         return 0
 

@@ -1,16 +1,16 @@
 """The ways to roll a group side by side: their figures from the stack file, as lines and as data."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
-from typing import Any
+from typing import Literal
 
 from rich.text import Text
 
+from facts.document import Document
 from facts.resources.eks_nodes import NEURON_NODE_UPDATE
 from simulator import costs, latencies
 from simulator.account import kinds
 from simulator.recording import Recording
-from simulator.report.drawing.text import duration
+from simulator.report.words import duration
 from training.duration import seconds
 from training.job import Checkpoints
 from trn.cli.lines import Line
@@ -18,6 +18,13 @@ from trn.running.roll.choices import Choice, Setting, choices
 
 GRACE_S = seconds(str(Checkpoints.model_fields["grace"].default))
 """What a job file gives its workers for a checkpoint unless it says otherwise."""
+
+
+class RollComparison(Document, frozen=True):
+    """The ways to roll a group, side by side: `trn roll` without one of them."""
+
+    schema_: Literal["trn-roll-compare"] = "trn-roll-compare"
+    choices: tuple[Choice, ...]
 
 
 def compared(program: Recording, group: str, *, left_s: float, unsaved_s: float) -> list[Choice]:
@@ -48,14 +55,9 @@ def comparison_lines(stack: str, group: str, found: Sequence[Choice]) -> Iterato
             choice.option,
             Text(f"rolled after {duration(choice.rolled_s)}; the job {stops}; {lost}; {choice.usd:,.2f} USD without training"),
         )
-        for at, what in choice.steps:
-            yield "", Text(f"{duration(at):>12}  {what}", style="dim")
+        for step in choice.steps:
+            yield "", Text(f"{duration(step.at_s):>12}  {step.what}", style="dim")
     yield (
         "",
         Text(f"typical times of one job on all nodes of {group}; nothing was changed: `trn roll {stack} {group} --checkpoint` asks first"),
     )
-
-
-def as_data(found: Sequence[Choice]) -> dict[str, Any]:
-    """For `--json`."""
-    return {"choices": [asdict(choice) for choice in found]}

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from facts.document import Part
+from simulator.cost_figures import Figure
 from simulator.costs import CostItem, figures
 from training.site import Site as JobSite
 from trn.aws.cluster_identity import moment
@@ -14,9 +16,10 @@ from trn.change.hold import cluster_lock
 from trn.change.identity import Aws
 from trn.change.known import Unknown, known
 from trn.change.occupants import Occupants, occupants, shown_occupants
-from trn.change.report import Report
+from trn.change.report import ChangeDocument, Report
 from trn.change.whose import Site, Whose
 from trn.engine.stack_file import StackFile
+from trn.kubernetes.jobs.table import JobRow
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -24,6 +27,34 @@ if TYPE_CHECKING:
 TIMES = ("capacityBlock", "schedule")
 BUSY = ("CREATING", "UPDATING", "DELETING")
 """EKS's words for a group that it is changing: it refuses another change meanwhile."""
+
+
+class ItemCost(Part, frozen=True):
+    """What one line of the bill costs now."""
+
+    name: str
+    what: str
+    usd_per_hour: float | None
+    """Null where no price is known."""
+
+
+class ScaleReport(ChangeDocument, frozen=True):
+    """What `trn scale` did."""
+
+    schema_: Literal["trn-scale"] = "trn-scale"
+    group: str | None = None
+    sizes: dict[str, int] | None = None
+    """As EKS has them."""
+    problems: tuple[str, ...] | None = None
+    jobs: tuple[JobRow, ...] | None = None
+    """Those with a pod on the group."""
+    pods: tuple[str, ...] | None = None
+    """Other pods there, as NAMESPACE/NAME."""
+    now: Figure | None = None
+    full_size: Figure | None = None
+    idle: Figure | None = None
+    items: tuple[ItemCost, ...] | None = None
+    """What the stack costs with that size."""
 
 
 def resized(stack_file: StackFile, group: str, count: int) -> StackFile:
@@ -86,6 +117,7 @@ class Scale:
     """Of the stack with that size."""
     more: Sequence[str] = ()
     """Lines after the costs."""
+    document = ScaleReport
     pace = Pace(pause_s=PAUSE_S, waits=ROUNDS, overdue=OVERDUE)
 
     @property
@@ -163,15 +195,18 @@ class Scale:
     def data(self, seen: Group, report: Report) -> dict[str, Any]:
         """For `--json`."""
         found = Occupants() if isinstance(seen.occupants, Unknown) else seen.occupants
-        costs = [{"name": line.name, "what": line.what, "usdPerHour": line.now.usd_per_hour} for line in self.costs]
+        sums = figures(list(self.costs))
+        items = [ItemCost(name=line.name, what=line.what, usd_per_hour=line.now.usd_per_hour) for line in self.costs]
         return {
             "group": self.group,
             "sizes": seen.wanted,
             "problems": [text for _, outcome in report.left for text in outcome.said],
-            "jobs": [row.as_data() for row in found.jobs],
-            "pods": list(found.pods),
-            **figures(list(self.costs)).as_data(),
-            "items": [item for item in costs if item["usdPerHour"] != 0],
+            "jobs": found.jobs,
+            "pods": found.pods,
+            "now": sums.now,
+            "full_size": sums.full_size,
+            "idle": sums.idle,
+            "items": [item for item in items if item.usd_per_hour != 0],
         }
 
 

@@ -1,32 +1,18 @@
-"""The pod of `trn shell`: made, waited for, entered, and removed where an earlier one has ended."""
-
-import secrets
-import subprocess
-import sys
-import time
-from collections.abc import Sequence
+"""The pod of `trn shell`."""
 
 from stacks.images import small_image, training_image
 from stacks.settings import Settings
 from training.job import SHARED_PATH
 from training.plan import Mounted
 from training.pod import Pod, pod_spec
-from trn.aws.api import Api
-from trn.change.clients import access
-from trn.change.kubectl import kubectl
 from trn.cli.errors import MISUSE, CommandError
-from trn.cli.output import step_line
-from trn.kubernetes.client import Kubernetes, Object
-from trn.kubernetes.job_pods import PODS
-from trn.running.subject import Subject, name_of
-from trn.running.verify.devices import whole_nodes
+from trn.kubernetes.client import Object
+from trn.running.subject import Subject
 from trn.running.verify.jobs import TEST_LABEL
-from trn.running.verify.stage import Stage, phase, states
+from trn.running.verify.stage import whole_nodes
 
 SHELL_LABEL = "trn/shell"
 """Its value is the cluster's name."""
-START_S = 900
-"""A Neuron image has more than 10 GB."""
 SHELL = ("sh", "-c", "command -v bash >/dev/null && exec bash || exec sh")
 
 
@@ -55,7 +41,7 @@ def _default_image(settings: Settings, *, neuron: bool) -> str:
 
 
 def pod(
-    subject: Subject, stack: str, *, life_s: int, node_group: str | None = None, neuron: bool = False, image: str | None = None
+    subject: Subject, stack: str, name: str, life_s: int, node_group: str | None = None, image: str | None = None, *, neuron: bool = False
 ) -> Object:
     """The pod: it sleeps for `life_s` seconds and then ends, even where nothing deletes it.
 
@@ -75,35 +61,6 @@ def pod(
         mounts=(Mounted(lustre.claim_name, SHARED_PATH),) if lustre.enabled else (),
         shared_memory_gib=0 if neuron else None,
     )
-    name = f"trn-shell-{secrets.token_hex(3)}"
     labels = {SHELL_LABEL: settings.name, TEST_LABEL: name}
     metadata = {"name": name, "namespace": settings.training.namespace, "labels": labels}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": pod_spec(shell)}
-
-
-def remove_ended(kubernetes: Kubernetes, settings: Settings) -> None:
-    """Delete shells of this cluster whose time is over."""
-    namespace = settings.training.namespace
-    for item in kubernetes.list(PODS, namespace=namespace, label=f"{SHELL_LABEL}={settings.name}") or ():
-        if phase(item) in ("Succeeded", "Failed"):
-            kubernetes.delete(PODS, name_of(item), namespace)
-
-
-def start(subject: Subject, body: Object) -> str:
-    """Make the pod and wait until it runs. Returns its node; raises CommandError with Kubernetes' own reason."""
-    name = name_of(body)
-    with step_line() as tell:
-        stage = Stage(subject, "", None, access().pause, time.monotonic, tell)
-        subject.kubernetes.create(PODS, stage.namespace, body)
-        running = stage.wait(name, START_S, lambda pods: pods[0] if pods and phase(pods[0]) != "Pending" else None)
-    if running is None or phase(running) != "Running":
-        hint = "devices are held by a job, or the image cannot be pulled: `kubectl describe pod` while it waits"
-        raise CommandError(f"the shell did not start within {START_S} s: {states(stage.pods(name))}", hint)
-    return str(running["spec"]["nodeName"])
-
-
-def run_shell(api: Api, settings: Settings, name: str, command: Sequence[str]) -> int:
-    """Run the command in the pod, on the caller's terminal; returns its exit code."""
-    with kubectl(api, settings.name, settings.training.namespace) as first:
-        terminal = ["--tty"] if sys.stdin.isatty() else []
-        return subprocess.run([*first, "exec", "--stdin", *terminal, name, "--", *command], check=False).returncode

@@ -17,7 +17,7 @@ def status(stack: Stack, junit: Junit = None, json_file: JsonFile = None) -> int
     from trn.cli.output import results, tracked, write_json
     from trn.engine.program import settings_of
     from trn.engine.stack_file import read_stack_file
-    from trn.running.status.checks import CHECKS, findings_of
+    from trn.running.status.checks import CHECKS, StatusReport, findings_of
     from trn.running.subject import Subject
 
     settings = settings_of(read_stack_file(stack))
@@ -25,7 +25,7 @@ def status(stack: Stack, junit: Junit = None, json_file: JsonFile = None) -> int
     subject = Subject(settings, api, cluster_of(api, settings.name))
     findings = [finding for name in tracked(list(CHECKS), "looking") for finding in findings_of(subject, name)]
     good = exit_code(findings) == 0
-    write_json({"stack": stack, "healthy": good, "findings": findings}, json_file)
+    write_json(StatusReport(stack=stack, healthy=good, findings=tuple(findings)), json_file)
     if junit:
         write_junit(findings, f"trn status {stack}", junit)
     console = results(json_file)

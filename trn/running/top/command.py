@@ -37,7 +37,7 @@ def top(
     from trn.engine.stack_file import read_stack_file
     from trn.running.subject import Subject
     from trn.running.top.rows import reader, rows
-    from trn.running.top.view import Row, table
+    from trn.running.top.view import Row, TopReport, table
 
     settings = settings_of(read_stack_file(stack))
     api = access().aws(stack, settings.region)
@@ -46,7 +46,7 @@ def top(
     subject = Subject(settings, api, kubernetes)
     console = results(json_file)
     if not subject.neuron_nodes:
-        write_json([], json_file)
+        write_json(TopReport(nodes=()), json_file)
         console.print("no Neuron node is up", markup=False)
         return 0
     with reader(subject, place, job) as read:
@@ -56,7 +56,7 @@ def top(
 
         current = look()
         if once or json_file or not can_redraw(console):
-            write_json([row.as_data() for row in current], json_file)
+            write_json(TopReport(nodes=tuple(row.part for row in current)), json_file)
             console.print(table(current))
         else:
             with Live(table(current), console=console, auto_refresh=False) as live:

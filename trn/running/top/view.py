@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from rich.table import Table
 from rich.text import Text
 
+from facts.document import Document, Part
 from trn.running.top.readings import Reading
 
 GIB = 2**30
@@ -33,23 +35,65 @@ class Row:
         held = self.reading.cores if self.reading else {}
         return tuple(held.get(number, 0.0) for number in range(self.core_count))
 
-    def as_data(self) -> dict[str, object]:
+    @property
+    def part(self) -> "NodePart":
         """The same for `--json`."""
-        shown: dict[str, object] = {"node": self.node, "instanceType": self.instance_type, "pods": list(self.pods), "problem": self.problem}
-        if self.reading is None:
-            return shown
-        return shown | {
-            "coresInUse": len(self.reading.cores),
-            "coreCount": self.core_count,
-            "utilization": sum(self.cores) / self.core_count,
-            "cores": list(self.cores),
-            "deviceMemoryBytes": self.reading.device_bytes,
-            "deviceMemoryTotalBytes": self.device_memory_gib * GIB,
-            "executionErrors": self.reading.error_count,
-            "executionErrorsSeconds": self.reading.error_span_s,
-            "uncorrectedMemoryErrors": self.reading.uncorrected_count,
-            "unread": list(self.reading.unread),
-        }
+        reading = self.reading
+        use = (
+            None
+            if reading is None
+            else NodeUse(
+                cores_in_use=len(reading.cores),
+                core_count=self.core_count,
+                utilization_share=sum(self.cores) / self.core_count,
+                core_shares=self.cores,
+                device_memory_bytes=reading.device_bytes,
+                device_memory_total_bytes=self.device_memory_gib * GIB,
+                execution_errors=reading.error_count,
+                execution_errors_s=reading.error_span_s,
+                uncorrected_memory_errors=reading.uncorrected_count,
+                unread=reading.unread,
+            )
+        )
+        return NodePart(node=self.node, instance_type=self.instance_type, pods=self.pods, problem=self.problem, use=use)
+
+
+class NodeUse(Part, frozen=True):
+    """What neuron-monitor says of a node."""
+
+    cores_in_use: int
+    core_count: int
+    utilization_share: float
+    """Of all its cores, from 0 to 1."""
+    core_shares: tuple[float, ...]
+    """Of each."""
+    device_memory_bytes: int
+    device_memory_total_bytes: int
+    execution_errors: int
+    execution_errors_s: float | None
+    """Time that they are of; null for all since the processes began."""
+    uncorrected_memory_errors: int
+    unread: tuple[str, ...]
+    """What neuron-monitor could not read; the figures lack it."""
+
+
+class NodePart(Part, frozen=True):
+    """One node."""
+
+    node: str
+    instance_type: str
+    pods: tuple[str, ...]
+    """Pods that hold its devices, as NAMESPACE/NAME."""
+    problem: str
+    """Why there is no reading."""
+    use: NodeUse | None
+
+
+class TopReport(Document, frozen=True):
+    """What `trn top` shows."""
+
+    schema_: Literal["trn-top"] = "trn-top"
+    nodes: tuple[NodePart, ...]
 
 
 def table(rows: Sequence[Row]) -> Table:

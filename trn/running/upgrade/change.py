@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from facts.kubernetes_versions import minors_behind
 from trn.change.action import Action, Difference, Ended, Hold, Outcome, Pace, PulumiRun, Question, Refusal, written
@@ -12,7 +12,7 @@ from trn.change.clients import access
 from trn.change.hold import cluster_lock
 from trn.change.identity import File, StateId, file_id, file_of, state_id
 from trn.change.occupants import Occupants, occupants, shown_occupants
-from trn.change.report import Report
+from trn.change.report import ChangeDocument, Report
 from trn.change.whose import Site, Whose
 from trn.cli.errors import MISUSE, CommandError
 from trn.cli.findings import Finding, exit_code, finding_lines, warned
@@ -28,7 +28,7 @@ from trn.kubernetes.client import Kubernetes
 from trn.running.upgrade.check import Subject, findings_of, refuse_unknown_charts
 from trn.running.upgrade.look import Found, late_addons, look, moved, pending, refuse_foreign, shown, standing_of
 from trn.running.upgrade.steps import Group, Standing, Step, minors_to, readable, release_for, settings_before, standing_file, steps
-from trn.running.upgrade.timed import Timed, as_data, plan_table, refused_lines, timed
+from trn.running.upgrade.timed import Timed, UpgradeStep, plan_table, refused_lines, timed, walk_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -38,6 +38,17 @@ WAIT_S, LOOKS = 60, 7 * 24 * 60
 ROUNDS = 20
 """How often it may stop to ask about jobs, or about an edit of the stack file."""
 RUN = "upgrade "
+
+
+class UpgradeReport(ChangeDocument, frozen=True):
+    """What `trn upgrade` would do, or did."""
+
+    schema_: Literal["trn-upgrade"] = "trn-upgrade"
+    seconds: float | None = None
+    findings: tuple[Finding, ...] | None = None
+    steps: tuple[UpgradeStep, ...] | None = None
+    stopped_at: str | None = None
+    """The step that failed; null where none did."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +91,7 @@ class Upgrade:
     looks: int = LOOKS
     begun: list[Timed] = field(default_factory=list[Timed])
     """Steps whose `pulumi up` has begun."""
+    document = UpgradeReport
     pace = Pace(ROUNDS, WAIT_S, LOOKS + 2, in_order=True)
 
     @property
@@ -91,11 +103,6 @@ class Upgrade:
     def name(self) -> str:
         """As it is typed."""
         return f"upgrade {self.stack} --to {self.to}"
-
-    @property
-    def always(self) -> dict[str, Any]:
-        """For `--json`."""
-        return as_data(())
 
     def hold(self, site: Site, whose: Whose) -> Hold:
         """The cluster's lock."""
@@ -295,7 +302,7 @@ class Upgrade:
         done = {action.verb for action, outcome in report.outcomes if outcome.kind == "done"}
         left = [action.verb.removeprefix(RUN) for action, _ in report.left if isinstance(action, PulumiRun)]
         ended = [each.step for each in every if f"{RUN}{each.step.title}" in done]
-        return as_data(every, seen.findings, ended, next(iter(left), None))
+        return {**walk_of(every, ended, next(iter(left), None)), "findings": seen.findings}
 
 
 def up_command(stack: str, targets: Sequence[str], *, refresh: bool) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from facts.document import Part
 from simulator.account import kinds
 from simulator.account.allowances import Job
 from simulator.account.world import World
@@ -12,7 +13,7 @@ from simulator.engine.plan import counts, plan
 from simulator.engine.run import Engine
 from simulator.engine.state import State
 from simulator.recording import Recording
-from simulator.report.drawing.text import duration
+from simulator.report.words import duration
 from stacks.problems import ConfigurationError
 from trn.cli.errors import MISUSE, CommandError
 from trn.cli.output import print_table
@@ -25,11 +26,30 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-SCHEMA = "trn-upgrade/1"
 LEAST_WIDTH = 60
 """Columns of a terminal that holds the table of steps."""
 _TARGETED: dict[Kind, str] = {"control plane": kinds.CLUSTER, "add-ons": kinds.ADDON}
 """Types that a step names with `--target`; the others run the whole program, whose only difference is theirs."""
+
+
+class UpgradeStep(Part, frozen=True):
+    """One run of `pulumi up`."""
+
+    step: str
+    kind: Kind
+    minor: str
+    group: str | None
+    """Of a step of nodes."""
+    keys: dict[str, Any]
+    """What the stack file gets before it."""
+    seconds: float
+    """At least."""
+    resources: int
+    """That it changes."""
+    stops: str
+    errors: tuple[str, ...]
+    """What the account refuses."""
+    done: bool
 
 
 @dataclass(frozen=True)
@@ -132,28 +152,24 @@ def total_s(steps: Sequence[Timed]) -> float:
     return sum(each.seconds for each in steps)
 
 
-def as_data(
-    steps: Sequence[Timed], findings: Sequence[Any] = (), done: Collection[Step] = (), stopped_at: str | None = None
-) -> dict[str, Any]:  # fmt: skip
-    """For `--json`."""
+def walk_of(steps: Sequence[Timed], done: Collection[Step] = (), stopped_at: str | None = None) -> dict[str, Any]:
+    """The steps for `--json`."""
     return {
-        "schemaVersion": SCHEMA,
         "seconds": total_s(steps),
-        "findings": list(findings),
-        "steps": [
-            {
-                "step": each.step.title,
-                "kind": each.step.kind,
-                "minor": each.step.minor,
-                "group": each.step.group.name if each.step.group else None,
-                "keys": {edit.key: edit.value for edit in each.step.edits},
-                "seconds": each.seconds,
-                "resources": each.changed,
-                "stops": each.stops,
-                "errors": list(each.errors),
-                "done": each.step in done,
-            }
+        "steps": tuple(
+            UpgradeStep(
+                step=each.step.title,
+                kind=each.step.kind,
+                minor=each.step.minor,
+                group=each.step.group.name if each.step.group else None,
+                keys={edit.key: edit.value for edit in each.step.edits},
+                seconds=each.seconds,
+                resources=each.changed,
+                stops=each.stops,
+                errors=each.errors,
+                done=each.step in done,
+            )
             for each in steps
-        ],
-        "stoppedAt": stopped_at,
+        ),
+        "stopped_at": stopped_at,
     }

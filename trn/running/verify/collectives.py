@@ -1,16 +1,16 @@
 """All-reduce across all nodes of a group with nccom-test: right, and how fast."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
+from facts.catalogue import InstanceType
 from training.environment import neuron_environment
 from training.pod import Pod
 from trn.cli.findings import Finding, failed, passed, skipped, warned
 from trn.kubernetes.client import Object
 from trn.running.subject import core_count, efa_count, hardware
-from trn.running.verify.bandwidth import EXAMPLES_GB_PER_S, FRACTION, GIB, bound_gb_per_s, rows
-from trn.running.verify.devices import Nodes, hindrance, queue, whole_nodes
 from trn.running.verify.jobs import volcano_job
-from trn.running.verify.stage import Stage, last_lines, phase, state, states
+from trn.running.verify.stage import Nodes, Stage, Trial, hindrance, last_lines, phase, queue, state, states, whole_nodes
 
 CHECK, TEST = "collectives", "trn-verify-collectives"
 LIMIT_S, LIFE_S = 1800, 2100
@@ -48,10 +48,19 @@ Hosts and ssh keys are those of Volcano's plug-ins `svc`, `env` and `ssh`; nccom
 test/cases/neuron/manifests/multi-node-test-neuron.yaml.
 """
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+GIB = 2**30
+GB_PER_GIB = 2**30 / 10**9
+EXAMPLES_GB_PER_S = {"trn1.32xlarge": 23.92 * GB_PER_GIB}
+"""Algorithm bandwidth of an all-reduce of 1 GiB by AWS's own example, two instances of 32 ranks, which prints 23.92 GiB/s for 41,806 us
+(aws-neuron/aws-neuron-sdk tools/neuron-sys-tools/nccom-test.rst, 2026-08-21). The page names no instance type (inferred from the ranks) and warns that its figures
+are not kept up to date, so nothing is judged by it. None is published for the other types."""
+FRACTION = 0.15
+"""Below this share of the bound it warns. AWS's example reaches 26 % of its own; one of the eight interfaces of a trn1.32xlarge alone would
+carry 12.5 %."""
 PLUGINS = {"svc": ["--publish-not-ready-addresses"], "env": [], "ssh": []}
 
 
-def check(stage: Stage) -> Iterator[Finding]:
+def check(stage: Stage) -> Iterator[Finding | Trial]:
     """Group by group: instances of two types form no ring."""
     if hindered := list(hindrance(stage, CHECK)):
         yield from hindered
@@ -65,21 +74,24 @@ def check(stage: Stage) -> Iterator[Finding]:
         yield from _of_group(stage, f"{TEST}-{number}", nodes, image)
 
 
-def _of_group(stage: Stage, test: str, nodes: Nodes, image: str) -> Iterator[Finding]:
+def _of_group(stage: Stage, test: str, nodes: Nodes, image: str) -> Iterator[Finding | Trial]:
     efa = efa_count(nodes.settings) > 0
     if nodes.count > 1 and not efa:
         yield skipped(CHECK, f"{nodes.group} has no EFA: only within one of its nodes")
     count = nodes.count if efa else 1
-    stage.start(job(stage, test, nodes, count, image))
-    first = stage.wait(test, LIMIT_S, lambda pods: first_ended(pods, test))
     what = f"{nodes.group}, {count} x {nodes.settings.instance_type}, {count * core_count(nodes.settings)} ranks"
-    if first is None:
-        pods = stage.pods(test)
+
+    def shown(pods: list[Object]) -> Iterator[Finding]:
+        first = first_ended(pods, test)
+        if first is not None:
+            yield judged(what, nodes, count, first, stage.log(first))
+            return
         said = f"; the first said: {last_lines(stage.log(pods[0]))}" if pods and phase(pods[0]) == "Running" else ""
         do = f"`kubectl -n {stage.namespace} describe pods -l trn/verify-test={test}` while it runs again"
         yield failed(CHECK, f"{what}: no end within {LIMIT_S} s: {states(pods)}{said}", do)
-        return
-    yield judged(what, nodes, count, first, stage.log(first))
+
+    body, over = job(stage, test, nodes, count, image), lambda pods: first_ended(pods, test) is not None
+    yield Trial(CHECK, body, LIMIT_S, over, shown, lambda: hindrance(stage, CHECK))
 
 
 def first_ended(pods: list[Object], test: str) -> Object | None:
@@ -129,3 +141,36 @@ def judged(what: str, nodes: Nodes, count: int, pod: Object, log: str) -> Findin
         do = "look for a node with fewer EFA interfaces, nodes in different places (a placement group), or another job on the wire"
         return warned(CHECK, f"{text}; {beside}: less than {FRACTION:.0%} of it", do)
     return passed(CHECK, f"{text}; {beside}")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of nccom-test's table."""
+
+    size: int
+    """Bytes."""
+    algorithm_gb_per_s: float
+    """Size by time, 10^9 bytes."""
+
+
+def bound_gb_per_s(instance: InstanceType, node_count: int) -> float:
+    """Most that the interfaces let through: every node sends and receives 2 (n - 1) / n of the data.
+
+    The factor is that of nccom-test's guide for All-Reduce among ranks, taken for nodes (inferred).
+    """
+    return instance.network_gbps / 8 / (2 * (node_count - 1) / node_count)
+
+
+def rows(text: str) -> Iterator[Row]:
+    """Lines of the table in what nccom-test prints. Columns differ between releases and are found by their heads.
+
+    Its head says GB/s, and its guide and the times beside the figures say that they are GiB/s.
+    """
+    heads: list[str] = []
+    for line in text.splitlines():
+        words = line.split()
+        if "algbw(GB/s)" in words:
+            heads = words
+        elif heads and len(words) == len(heads) and words[0].isdigit():
+            cells = dict(zip(heads, words, strict=True))
+            yield Row(int(cells["size(B)"]), float(cells["algbw(GB/s)"]) * GB_PER_GIB)

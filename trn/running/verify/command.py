@@ -1,11 +1,10 @@
 """`trn verify`: look at everything, then run what only shows when it runs, remove it, say the verdict."""
 
-import time
 from typing import Annotated
 
 import typer
 
-from trn.cli.options import ClusterName, JsonFile, Junit, Stack, StateFile
+from trn.cli.options import BreakLock, ClusterName, JsonFile, Junit, Stack, StateFile
 
 
 def verify(
@@ -21,6 +20,7 @@ def verify(
     ] = None,
     state: StateFile = None,
     name: ClusterName = "",
+    break_lock: BreakLock = False,
     junit: Junit = None,
     json_file: JsonFile = None,
 ) -> int:
@@ -35,44 +35,32 @@ def verify(
     Example: trn verify dev --junit build/verify.xml, or: trn verify dev --only gang --only collectives
     """
     from stacks.images import small_image, training_image
-    from trn.change.asking import consent
     from trn.change.clients import access
-    from trn.change.cluster import cluster_of
-    from trn.change.ownership import StackCluster, agreed, read_ownership
-    from trn.cli.findings import exit_code, print_findings, skipped
-    from trn.cli.interruption import interrupted_by_signals
+    from trn.change.executor import carry_out
+    from trn.change.ownership import StackCluster
+    from trn.change.terminal import terminal
+    from trn.cli.findings import exit_code, skipped
     from trn.cli.junit import write_junit
-    from trn.cli.output import errors, results, step_line, tracked, write_json
     from trn.engine.program import settings_of
     from trn.engine.stack_file import read_stack_file
-    from trn.running.status.checks import CHECKS, findings_of
-    from trn.running.subject import Subject
-    from trn.running.verify.stage import Stage
-    from trn.running.verify.trials import TRIALS, WITHOUT_CONTAINERS, chosen, tried, verdict
+    from trn.running.status.checks import CHECKS
+    from trn.running.verify.change import TRIALS, WITHOUT_CONTAINERS, Verify, chosen
 
     names = chosen(only or ())
     stack_file = read_stack_file(stack)
     settings = settings_of(stack_file)
-    api = access().aws(stack, settings.region)
-    ownership = read_ownership(api, access().pulumi(stack), StackCluster(stack_file.project, stack, settings.name), state)
-    agreed(ownership, consent(yes=False, name=name), lambda line: errors().print(line, markup=False, soft_wrap=True))
-    subject = Subject(settings, api, cluster_of(api, settings.name))
-    looked = [name for name in CHECKS if name in names]
-    findings = [finding for name in tracked(looked, "looking") for finding in findings_of(subject, name)]
-    trials = [name for name in TRIALS if name in names]
+    trials, none = [name for name in TRIALS if name in names], list[str]()
     if access().is_practice:
-        runnable = [name for name in trials if name in WITHOUT_CONTAINERS and access().schedules_pods(stack)]
-        findings += [skipped(name, "no container runs in a practice account") for name in trials if name not in runnable]
-        trials = runnable
-    if trials:
-        with step_line() as tell, interrupted_by_signals():
-            stage = Stage(subject, small_image(settings), image or training_image(settings), access().pause, time.monotonic, tell)
-            findings += tried(stage, trials)
-    said = verdict(settings.name, findings)
-    write_json({"stack": stack, "healthy": exit_code(findings) == 0, "verdict": said, "findings": findings}, json_file)
+        none = [name for name in trials if name not in WITHOUT_CONTAINERS or not access().schedules_pods(stack)]
+    more = [skipped(name, "no container runs in a practice account") for name in none]
+    runnable = [name for name in trials if name not in none]
+    checks = [name for name in CHECKS if name in names]
+    change = Verify(stack, settings, small_image(settings), image or training_image(settings), checks, runnable, more)
+    subject = StackCluster(stack_file.project, stack, settings.name)
+    with terminal(
+        subject, settings.region, "looking", json_file, state, yes=False, name=name, break_lock=break_lock
+    ) as (site, person):  # fmt: skip
+        code = carry_out(change, site, person)
     if junit:
-        write_junit(findings, f"trn verify {stack}", junit)
-    console = results(json_file)
-    print_findings(console, findings)
-    console.print(said, markup=False)
-    return exit_code(findings)
+        write_junit(change.findings, f"trn verify {stack}", junit)
+    return code or exit_code(change.findings)

@@ -10,7 +10,7 @@ from trn.cli.findings import Finding, failed, passed, skipped, warned
 from trn.kubernetes.client import Object
 from trn.running.subject import name_of
 from trn.running.verify.jobs import TEST_LABEL, kubernetes_job
-from trn.running.verify.stage import Stage, phase, states
+from trn.running.verify.stage import Stage, Trial, phase, states
 
 CHECK, TEST = "driver", "trn-verify-driver"
 LIMIT_S, LIFE_S = 180, 300
@@ -18,21 +18,22 @@ VERSION_FILE = "/sys/module/neuron/version"
 """Where the kernel module says its version; every container sees it, with or without a device."""
 
 
-def check(stage: Stage) -> Iterator[Finding]:
+def check(stage: Stage) -> Iterator[Finding | Trial]:
     """One pod on every Neuron node prints the driver's version."""
     nodes = {name_of(node) for _, node in stage.subject.neuron_nodes}
     if not nodes:
         yield skipped(CHECK, "no Neuron node is up")
         return
-    stage.start(job(stage, len(nodes)))
-    stage.wait(TEST, LIMIT_S, lambda pods: True if _over([phase(pod) for pod in pods], len(nodes)) else None)
-    pods = stage.pods(TEST)
-    said = {pod["spec"]["nodeName"]: stage.log(pod) for pod in pods if phase(pod) == "Succeeded"}
-    late = sorted(nodes - said.keys())
-    if late:
-        do = "`kubectl describe node` of it; a node that runs no pod trains nothing"
-        yield failed(CHECK, f"could not check {', '.join(late)} within {LIMIT_S} s: {states(pods)}", do)
-    yield from judged(said, stage.subject.settings.training.toolchain)
+
+    def shown(pods: list[Object]) -> Iterator[Finding]:
+        said = {pod["spec"]["nodeName"]: stage.log(pod) for pod in pods if phase(pod) == "Succeeded"}
+        late = sorted(nodes - said.keys())
+        if late:
+            do = "`kubectl describe node` of it; a node that runs no pod trains nothing"
+            yield failed(CHECK, f"could not check {', '.join(late)} within {LIMIT_S} s: {states(pods)}", do)
+        yield from judged(said, stage.subject.settings.training.toolchain)
+
+    yield Trial(CHECK, job(stage, len(nodes)), LIMIT_S, lambda pods: _over([phase(pod) for pod in pods], len(nodes)), shown)
 
 
 def _over(phases: list[str], count: int) -> bool:

@@ -13,7 +13,7 @@ from trn.cli.findings import Finding, failed, passed, skipped, warned
 from trn.kubernetes.client import Object
 from trn.running.verify import throughput
 from trn.running.verify.jobs import kubernetes_job
-from trn.running.verify.stage import Stage, ended, last_lines, phase, state, states
+from trn.running.verify.stage import Stage, Trial, last_lines, phase, state, states
 
 CHECK, TEST = "throughput", "trn-verify-throughput"
 LIMIT_S, LIFE_S = 300, 420
@@ -42,7 +42,7 @@ class Bought:
         return min(self.mb_per_s, FLOW_MB_PER_S)
 
 
-def check(stage: Stage) -> Iterator[Finding]:
+def check(stage: Stage) -> Iterator[Finding | Trial]:
     """A pod mounts the claim, writes and reads."""
     lustre = stage.subject.settings.storage.lustre
     if not lustre.enabled:
@@ -55,21 +55,23 @@ def check(stage: Stage) -> Iterator[Finding]:
         else:
             yield failed(CHECK, "there is no Lustre file system with the cluster's tag to compare with", "`pulumi up` makes it")
         return
-    stage.start(job(stage))
-    pod = stage.wait(TEST, LIMIT_S, ended)
-    if pod is None:
-        what = f"no pod could write and read within {LIMIT_S} s: {states(stage.pods(TEST))}"
-        yield failed(
-            CHECK,
-            what,
-            f"`kubectl -n {stage.namespace} describe pvc {lustre.claim_name}`; `kubectl -n kube-system logs -l app=fsx-csi-node`",
-        )
-        return
-    if phase(pod) == "Failed":
-        do = "is the file system full, or its security group changed?"
-        yield failed(CHECK, f"a pod could not write and read: {state(pod)}: {last_lines(stage.log(pod))}", do)
-        return
-    yield judged(stage.log(pod), sizes[0])
+
+    def shown(pods: list[Object]) -> Iterator[Finding]:
+        if not _ended(pods):
+            do = f"`kubectl -n {stage.namespace} describe pvc {lustre.claim_name}`; `kubectl -n kube-system logs -l app=fsx-csi-node`"
+            yield failed(CHECK, f"no pod could write and read within {LIMIT_S} s: {states(pods)}", do)
+        elif phase(pods[0]) == "Failed":
+            do = "is the file system full, or its security group changed?"
+            yield failed(CHECK, f"a pod could not write and read: {state(pods[0])}: {last_lines(stage.log(pods[0]))}", do)
+        else:
+            yield judged(stage.log(pods[0]), sizes[0])
+
+    yield Trial(CHECK, job(stage), LIMIT_S, _ended, shown)
+
+
+def _ended(pods: list[Object]) -> bool:
+    """Whether the one pod has ended, either way."""
+    return bool(pods) and phase(pods[0]) in ("Succeeded", "Failed")
 
 
 def bought(stage: Stage) -> list[Bought]:

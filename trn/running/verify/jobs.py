@@ -8,6 +8,8 @@ CLUSTER_LABEL = "trn/verify"
 """Its value is the cluster's name. Everything that is started carries it, and nothing else is ever deleted."""
 TEST_LABEL = "trn/verify-test"
 """Its value is the name of the started job: it separates the pods of one test from those of another."""
+RUN = "trn/run"
+"""Annotation that is another for each run: by it one knows what is its own."""
 KEPT_S = 300
 """How long a job that has ended stays by itself: a run that was killed leaves nothing for longer."""
 
@@ -61,3 +63,13 @@ def volcano_job(
 
 def _labels(name: str, cluster: str) -> dict[str, str]:
     return {CLUSTER_LABEL: cluster, TEST_LABEL: name}
+
+
+def marked(body: Object, token: str) -> Object:
+    """The object as a run makes it."""
+    return {**body, "metadata": {**body["metadata"], "annotations": {RUN: token}}}
+
+
+def is_of(item: Object, token: str) -> bool:
+    """Whether a run made it."""
+    return (item["metadata"].get("annotations") or {}).get(RUN) == token

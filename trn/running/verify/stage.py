@@ -1,38 +1,61 @@
-"""Where the tests run: starts what a test needs, waits for it with a limit, reads what it said, and takes all of it away."""
+"""The cluster as the tests see it: its nodes, what they start in it, and how their pods are."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
 
 from addons import volcano
+from addons.efa import EfaSettings
+from addons.neuron import NeuronSettings
+from addons.slurm import SlurmSettings
+from addons.volcano import VolcanoSettings
 from facts.kubernetes_kinds import Resource
-from facts.names import NEURON_RESOURCE
+from facts.names import EFA_RESOURCE, NEURON_RESOURCE
+from stacks.settings import NodeGroup, Settings
+from trn.cli.findings import Finding, failed, skipped
 from trn.kubernetes.client import Object
 from trn.kubernetes.job_pods import PODS
 from trn.kubernetes.kinds import JOBS
-from trn.running.subject import Subject, name_of
+from trn.running.subject import Subject, efa_count, hardware, name_of
 from trn.running.verify.jobs import CLUSTER_LABEL, TEST_LABEL
 
 KINDS: dict[str, Resource] = {"batch/v1": JOBS, "batch.volcano.sh/v1alpha1": volcano.JOBS}
 """What is started, by its API version. Pods, services and secrets of these go with them."""
-POLL_S = 3
-CLEARING_S = 180
-"""How long what was deleted may take to be gone: a pod on a node that is gone stays for minutes."""
-T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A Job of either kind that shows something."""
+
+    check: str
+    body: Object
+    limit_s: int
+    """How long its pods may take."""
+    is_over: Callable[[list[Object]], bool]
+    """Whether its pods show it, or one cannot."""
+    judged: Callable[[list[Object]], Iterator[Finding]]
+    """What they show then, or when the time is over."""
+    hindrance: Callable[[], Iterator[Finding]] = lambda: iter(())
+    """Why it cannot be started now: nothing where it can."""
+
+    @property
+    def name(self) -> str:
+        """Of the Job, and on the label of its pods."""
+        return name_of(self.body)
+
+    @property
+    def resource(self) -> Resource:
+        """Its kind."""
+        return KINDS[self.body["apiVersion"]]
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One cluster with a clock."""
+    """One cluster."""
 
     subject: Subject
     small_image: str
     training_image: str | None
     """Image with nccom-test, Open MPI and sshd; None where none is known."""
-    sleep: Callable[[float], None]
-    clock: Callable[[], float]
-    """Seconds that only grow."""
-    tell: Callable[[str], None]
 
     @property
     def cluster(self) -> str:
@@ -49,55 +72,17 @@ class Stage:
         """Neuron groups that have nodes."""
         return tuple(name for name, nodes in self.subject.nodes.items() if nodes)
 
-    def start(self, body: Object) -> None:
-        """Make a Job of either kind. Raises CommandError for what the server refuses."""
-        self.tell(f"starting {name_of(body)}")
-        self.subject.kubernetes.create(KINDS[body["apiVersion"]], self.namespace, body)
-
     def pods(self, test: str) -> list[Object]:
         """Pods of one test, in the order of their names, ten after two."""
         found = self.subject.kubernetes.list(PODS, namespace=self.namespace, label=f"{TEST_LABEL}={test}") or []
         return sorted(found, key=lambda pod: (len(name_of(pod)), name_of(pod)))
 
-    def wait(self, test: str, limit_s: int, done: Callable[[list[Object]], T | None]) -> T | None:
-        """What `done` makes of the pods as soon as it makes something of them; None when the time is over."""
-        began = self.clock()
-        while True:
-            pods = self.pods(test)
-            found = done(pods)
-            passed_s = self.clock() - began
-            if found is not None or passed_s >= limit_s:
-                return found
-            self.tell(f"{test}: {summary(pods)}; {passed_s:.0f} of at most {limit_s} s")
-            self.sleep(POLL_S)
-
     def log(self, pod: Object) -> str:
         """What a pod has said so far."""
         return self.subject.kubernetes.text(f"/api/v1/namespaces/{self.namespace}/pods/{name_of(pod)}/log?container=work") or ""
 
-    def delete(self) -> None:
-        """Ask for everything to go that this or an earlier run started."""
-        for resource in KINDS.values():
-            for item in self._own(resource):
-                self.tell(f"removing {name_of(item)}")
-                self.subject.kubernetes.delete(resource, name_of(item), self.namespace)
-
-    def clear(self) -> list[str]:
-        """Delete it, and wait until it is gone, pods and all. Names of what stays."""
-        try:
-            self.delete()
-        except KeyboardInterrupt:
-            # A second Ctrl-C must not leave objects behind.
-            self.delete()
-            raise
-        began = self.clock()
-        while left := [(resource, name_of(item)) for resource in (*KINDS.values(), PODS) for item in self._own(resource)]:
-            if self.clock() - began >= CLEARING_S:
-                return [f"{resource.kind} {self.namespace}/{name}" for resource, name in left]
-            self.sleep(POLL_S)
-        return []
-
-    def _own(self, resource: Resource) -> list[Object]:
+    def own(self, resource: Resource) -> list[Object]:
+        """What this or an earlier run has started."""
         return self.subject.kubernetes.list(resource, namespace=self.namespace, label=f"{CLUSTER_LABEL}={self.cluster}") or []
 
     def occupied(self) -> list[str]:
@@ -107,9 +92,57 @@ class Stage:
             f"{pod['metadata']['namespace']}/{name_of(pod)}"
             for pod in self.subject.kubernetes.list(PODS) or ()
             if pod["spec"].get("nodeName") in names
+            and (pod["metadata"]["namespace"], (pod["metadata"].get("labels") or {}).get(CLUSTER_LABEL)) != (self.namespace, self.cluster)
             and pod.get("status", {}).get("phase") in ("Pending", "Running")
             and any(NEURON_RESOURCE in (part.get("resources", {}).get("limits") or {}) for part in pod["spec"]["containers"])
         )
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """The nodes of one group that are up."""
+
+    group: str
+    count: int
+    settings: NodeGroup
+
+    @property
+    def devices(self) -> dict[str, int]:
+        """All devices of one node."""
+        interfaces = {EFA_RESOURCE: efa_count(self.settings)} if efa_count(self.settings) else {}
+        return {NEURON_RESOURCE: hardware(self.settings).chip_count, **interfaces}
+
+
+def whole_nodes(subject: Subject) -> tuple[Nodes, ...]:
+    """Groups with nodes. Slurm's are left out: its own pods hold every device there."""
+    slurm = subject.settings.addons.of(SlurmSettings)
+    taken = slurm.node_groups if slurm.enabled else ()
+    return tuple(
+        Nodes(name, len(nodes), subject.settings.node_groups[name]) for name, nodes in subject.nodes.items() if nodes and name not in taken
+    )
+
+
+def hindrance(stage: Stage, check: str) -> Iterator[Finding]:
+    """Why no gang of whole nodes can be started: nothing where it can."""
+    addons = stage.subject.settings.addons
+    neuron, efa = addons.of(NeuronSettings), addons.of(EfaSettings)
+    if not addons.of(VolcanoSettings).enabled:
+        yield skipped(check, "Volcano is off in the configuration")
+    elif not (neuron.enabled and efa.enabled) or "dra" in (neuron.devices, efa.devices):
+        yield skipped(check, "devices are not asked for through the device plug-ins here")
+    elif not whole_nodes(stage.subject):
+        yield skipped(check, "no Neuron node is up for jobs of Volcano")
+    elif holders := stage.occupied():
+        do = "wait for them, or stop them: it takes every device of every node for some minutes"
+        yield failed(check, f"could not check: {', '.join(holders[:4])}{', ...' if len(holders) > 4 else ''} hold Neuron devices", do)
+
+
+def queue(settings: Settings) -> str:
+    """Queue that jobs can go to, one without a limit before others; Volcano takes no job in a queue that has queues below it."""
+    queues = settings.addons.of(VolcanoSettings).queues
+    parents = {entry.parent for entry in queues.values()}
+    leaves = [name for name in queues if name not in parents]
+    return min(leaves, key=lambda name: len(queues[name].capability), default="default")
 
 
 def phase(pod: Object) -> str:
@@ -140,11 +173,6 @@ def summary(pods: list[Object]) -> str:
     """How many there are of each phase."""
     phases = [phase(pod) for pod in pods]
     return ", ".join(f"{phases.count(name)} {name}" for name in dict.fromkeys(phases)) or "no pod yet"
-
-
-def ended(pods: list[Object]) -> Object | None:
-    """The one pod of a test when it has ended, either way."""
-    return pods[0] if pods and phase(pods[0]) in ("Succeeded", "Failed") else None
 
 
 def last_lines(text: str, count: int = 3) -> str:

@@ -12,7 +12,8 @@ from facts.names import CLUSTER_TAG, STACK_TAG
 from simulator.doors.wire.repository_tasks import OBJECT, TASK
 from tests.support import ROOT
 from tests.trn.aws.cloud import STACK, tag_list
-from tests.trn.change.owned import hold
+from tests.trn.change.owned import stack_of
+from tests.trn.given import Given
 from tests.trn.jobs.situations import item, pod
 from tests.trn.jobs.test_watch import line
 from tests.trn.kubernetes.healthy_cluster import NAME, Healthy
@@ -71,12 +72,12 @@ class Linked(Healthy):
         )
 
 
-def reached(monkeypatch: pytest.MonkeyPatch, made: Linked) -> Linked:
+def reached(monkeypatch: pytest.MonkeyPatch, made: Linked, given: Given) -> Linked:
     """Commands reach this stack."""
     monkeypatch.chdir(ROOT)
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, stack, region: made.cloud.api)
-    monkeypatch.setattr("trn.change.clients.Live.kubernetes", lambda _, api, entry: made.cluster)
-    hold(monkeypatch, NAME)
+    given.api = made.cloud.api
+    given.cluster = made.cluster
+    given.engine = stack_of(NAME)
     monkeypatch.setattr("time.sleep", lambda _: None)
     return made
 

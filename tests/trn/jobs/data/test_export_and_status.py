@@ -8,6 +8,7 @@ import pytest
 from facts.names import CLUSTER_TAG, STACK_TAG
 from simulator.doors.wire.repository_tasks import TASK
 from tests.trn.aws.cloud import STACK, tag_list
+from tests.trn.given import Given
 from tests.trn.jobs.data.linked import BUCKET, FILE_SYSTEM, FOLDER, KEYS, Linked, reached, trn
 from tests.trn.kubernetes.healthy_cluster import NAME
 from tests.trn.test_kube_rights import resource
@@ -15,9 +16,9 @@ from trn.rights import RIGHTS
 
 
 @pytest.fixture
-def linked(monkeypatch: pytest.MonkeyPatch) -> Linked:
+def linked(monkeypatch: pytest.MonkeyPatch, given: Given) -> Linked:
     """Commands reach it."""
-    return reached(monkeypatch, Linked())
+    return reached(monkeypatch, Linked(), given)
 
 
 def made(linked: Linked) -> list[dict[str, Any]]:
@@ -127,14 +128,14 @@ def test_a_file_system_of_a_claim_is_not_the_stacks(linked: Linked):
 
 
 @pytest.mark.parametrize("command", [("export", FOLDER, "--yes"), ("status", "bert")])
-def test_any_one_call_that_is_denied_is_reported(monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]):
+def test_any_one_call_that_is_denied_is_reported(monkeypatch: pytest.MonkeyPatch, given: Given, command: tuple[str, ...]):
     """One after the other: each time exit code 1, and AWS's own word."""
-    first = reached(monkeypatch, Linked())
+    first = reached(monkeypatch, Linked(), given)
     first.run_job((100, 30, 0))
     first.store(f"{KEYS}/step-{100:09}", 30, 0)
     assert trn(*command).exit_code == 0
     for operation in sorted(first.cloud.wire.count()):
-        linked = reached(monkeypatch, Linked())
+        linked = reached(monkeypatch, Linked(), given)
         linked.run_job((100, 30, 0))
         linked.cloud.wire.denied.add(operation)
         result = trn(*command)

@@ -16,8 +16,10 @@ from typer.testing import CliRunner
 
 from facts.kubernetes_kinds import Resource
 from simulator.doors.wire.wire import Refused
+from tests.documents import checked
 from tests.support import ROOT
 from tests.training.file_server import Server, serving
+from tests.trn.given import Given
 from tests.trn.jobs.data.linked import BUCKET, NAME, Linked, reached, trn
 from tests.trn.test_kube_rights import resource
 from training.staging import stage
@@ -76,16 +78,16 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 
 @pytest.fixture
-def linked(monkeypatch: pytest.MonkeyPatch) -> Linked:
+def linked(monkeypatch: pytest.MonkeyPatch, given: Given) -> Linked:
     """Commands reach it."""
-    return reached(monkeypatch, Linked())
+    return reached(monkeypatch, Linked(), given)
 
 
 @pytest.fixture
-def pod(linked: Linked, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Pod:
+def pod(linked: Linked, given: Given, tmp_path: Path) -> Pod:
     """It runs when the command waits."""
     made = Pod(linked, tmp_path / "fsx")
-    monkeypatch.setattr("trn.change.clients.Live.pause", lambda _, seconds: made())
+    given.on_pause = lambda _: made()
     return made
 
 
@@ -111,7 +113,8 @@ def test_a_file_is_staged_and_verified(linked: Linked, pod: Pod, server: Server,
     digest = hashlib.sha256(server.files["tokens.npy"]).hexdigest()
     result = from_server(server, *sums(tmp_path, f"{digest.upper()} *tokens.npy"), "--json", "-")
     assert result.exit_code == 0, result.output
-    said = json.loads(result.stdout)
+    said = checked(result.stdout)
+    assert said["schema"] == "trn-data-stage"
     assert (said["files"], said["staged"], said["verified"], said["failed"]) == (1, 1, {"sha256": 1}, {})
     assert (pod.folder / "tokens.npy").read_bytes() == server.files["tokens.npy"]
 
@@ -201,9 +204,9 @@ def test_an_ended_job_that_was_made_again_is_not_deleted(linked: Linked, pod: Po
     assert (result.exit_code, "409 Conflict" in result.stderr, changes(linked)) == (1, True, []), result.output
 
 
-def test_a_job_that_is_gone_ends_the_wait(linked: Linked, pod: Pod, server: Server, monkeypatch: pytest.MonkeyPatch):
+def test_a_job_that_is_gone_ends_the_wait(linked: Linked, pod: Pod, server: Server, given: Given):
     """It was deleted; what is on the file system stays."""
-    monkeypatch.setattr("trn.change.clients.Live.pause", lambda _, seconds: linked.cluster.served.clear())
+    given.on_pause = lambda _: linked.cluster.served.clear()
     result = from_server(server)
     assert (result.exit_code, "is gone" in result.stdout, "run it again" in result.stdout) == (1, True, True)
 
@@ -234,8 +237,8 @@ def test_a_dry_run_starts_nothing(linked: Linked):
     """It lists, and says the Job's name."""
     linked.store("tokens/a", 100)
     result = trn("stage", f"s3://{BUCKET}/tokens/", INTO, "--dry-run", "--json", "-")
-    said = json.loads(result.stdout)
-    assert (result.exit_code, said["files"], said["bytes"], said["started"]) == (0, 1, 100, False)
+    said = checked(result.stdout)
+    assert (result.exit_code, said["schema"], said["files"], said["bytes"]) == (0, "trn-data-stage-plan", 1, 100)
     assert changes(linked) == []
 
 

@@ -12,9 +12,11 @@ from typer.testing import CliRunner, Result
 from facts import forms
 from facts.names import CLUSTER_TAG, STACK_TAG
 from facts.toolchains import TOOLCHAINS
+from tests.documents import checked
 from tests.support import ROOT, copy_project
 from tests.trn.aws.cloud import ACCOUNT, STACK, tag_list
-from tests.trn.change.owned import EMPTY, hold
+from tests.trn.change.owned import EMPTY, FakePulumi, stack_of
+from tests.trn.given import Given
 from tests.trn.jobs.image.images import files, put_base
 from tests.trn.jobs.image.strict_registry import StrictRegistry, serving
 from tests.trn.kubernetes.healthy_cluster import NAME, Healthy
@@ -37,12 +39,12 @@ def registry() -> Iterator[StrictRegistry]:
 
 
 @pytest.fixture
-def healthy(monkeypatch: pytest.MonkeyPatch, registry: StrictRegistry) -> Healthy:
+def healthy(monkeypatch: pytest.MonkeyPatch, registry: StrictRegistry, given: Given) -> Healthy:
     """The shipped stack, up, whose account has that registry."""
     monkeypatch.chdir(ROOT)
     made = Healthy()
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, stack, region: made.cloud.api)
-    hold(monkeypatch, NAME)
+    given.api = made.cloud.api
+    given.engine = stack_of(NAME)
     monkeypatch.setattr("trn.aws.ecr.registry_host", lambda account, region: registry.host)
     made.cloud.put("repository", "mirror/base", {})
     real = ecr.make_repository
@@ -131,11 +133,9 @@ def test_a_repository_that_others_made_meanwhile_gets_no_layer(
     assert [line for line in registry.asked if not line.startswith(("GET", "HEAD"))] == []
 
 
-def test_an_image_is_pushed_before_the_cluster_is_there(
-    healthy: Healthy, registry: StrictRegistry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_an_image_is_pushed_before_the_cluster_is_there(healthy: Healthy, registry: StrictRegistry, tmp_path: Path, given: Given):
     """It is told so, and no name of a cluster is asked for; one that is there and that the state does not hold is named first."""
-    hold(monkeypatch, NAME).export = EMPTY
+    given.engine = FakePulumi(EMPTY)
     refused = push(registry, files(tmp_path, train="1"), "--yes")
     assert (refused.exit_code, "--yes alone is not enough" in refused.stderr) == (1, True)
     healthy.cloud.of("cluster").clear()
@@ -148,8 +148,8 @@ def test_a_second_push_changes_nothing(healthy: Healthy, registry: StrictRegistr
     first = push(registry, files(tmp_path, train="1"), "--yes")
     registry.asked.clear()
     again = push(registry, tmp_path, "--json", "-")
-    assert (again.exit_code, json.loads(again.stdout)["bytes"]) == (0, 0)
-    assert json.loads(again.stdout)["image"] in first.stdout
+    said = checked(again.stdout)
+    assert (again.exit_code, said["schema"], said["bytes"], said["image"] in first.stdout) == (0, "trn-image-push", 0, True)
     assert [line for line in registry.asked if not line.startswith(("GET", "HEAD"))] == []
 
 
@@ -343,9 +343,11 @@ def test_a_built_image_is_pushed_by_its_tool(
 
     monkeypatch.setattr(change, "run", run)
     words = ["build", str(files(tmp_path / "src", train="1")), "--tag", "1.0", "--push", "--yes"]
-    result = trn(*words)
+    result = trn(*words, "--json", str(tmp_path / "report"))
     assert result.exit_code == 0, result.output
     assert f"image: {registry.host}/{REPOSITORY}:1.0\ndigest: sha256:" in result.stdout
+    said = checked((tmp_path / "report").read_text())
+    assert (said["schema"], said["digest"] in result.stdout, said["pushed"]) == ("trn-image-build-push", True, True)
     asked = (docker / "asked").read_text().splitlines()
     assert [line.split()[0] for line in asked] == ["build", "login", "tag", "push"]
     assert (docker / "password").read_text() == "simulated"

@@ -1,0 +1,1 @@
+"""Pages and pictures of a cluster, a rehearsal, a change and a training."""
