@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +191,39 @@ def test_a_run_that_is_killed_at_any_step_goes_on_there(small: Path, monkeypatch
     assert {step for step in WAY if not step.startswith(("charts", "add-ons"))} <= set(in_order)
     assert trn("--practice plan dev")[0] == 0
     assert (trn(UPGRADE)[0], 'kubernetesVersion: "1.36"' in FILE.read_text()) == (0, True)
+
+
+def test_a_group_whose_end_only_the_state_does_not_know_has_a_step_of_its_own(small: Path, monkeypatch: pytest.MonkeyPatch):
+    """The last run was killed while EKS rolled the nodes. Jobs there go on, and another AMI in the stack file is no part of it."""
+    do, asked, last = RehearsalEngine.run, list[tuple[str, ...]](), 5
+
+    def run(self: RehearsalEngine, command: tuple[str, ...], more: Any) -> tuple[int, str]:
+        asked.extend([command] if command[1] == "up" else [])
+        before = self.state.load()
+        answer = do(self, command, more)
+        if command[1] == "up" and len(asked) == last:
+            self.state.save(before)
+            raise KeyboardInterrupt
+        return answer
+
+    monkeypatch.setattr(RehearsalEngine, "run", run)
+    again = UPGRADE.replace("1.36", "1.35")
+    code, _, err = trn(again)
+    assert (code, steps_in(err)[-1]) == (130, "nodes of train 1.35"), err
+    assert trn("practice job dev bert")[0] == 0
+    pinned = FILE.read_text()
+    for theirs in (pinned.replace("1.35.4-20260505", "1.35.6-20260625"), pinned.replace("size: 1\n", "size: 1\n      maxSize: 3\n")):
+        assert theirs != pinned
+        FILE.write_text(theirs)
+        code, _, err = trn(again)
+        assert (code, steps_in(err)) == (1, [])
+        assert "would change more than an upgrade does: update aws:eks/nodeGroup:NodeGroup train" in err
+    FILE.write_text(pinned)
+    code, _, err = trn(again)
+    assert (code, steps_in(err), FILE.read_text()) == (0, ["nodes 1.35"], pinned), err
+    (target,) = [target for option, target in pairwise(asked[-1]) if option == "--target"]
+    assert ("--refresh" in asked[-1], target.endswith("NodeGroup::train")) == (True, True)
+    assert "nothing to do" in trn(again)[1]
 
 
 def test_a_step_that_fails_stops_it_and_the_next_run_goes_on(small: Path, monkeypatch: pytest.MonkeyPatch):

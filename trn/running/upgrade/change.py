@@ -26,7 +26,7 @@ from trn.engine.stack_file import StackFile, changed_keys, read_stack_file, with
 from trn.engine.stack_names import stack_path
 from trn.kubernetes.client import Kubernetes
 from trn.running.upgrade.check import Subject, findings_of, refuse_unknown_charts
-from trn.running.upgrade.look import Found, late_addons, look, moved, pending, refuse_foreign, shown, standing_of
+from trn.running.upgrade.look import Found, late_addons, look, moved, pending, refuse_foreign, rolled, shown, standing_of
 from trn.running.upgrade.steps import Group, Standing, Step, minors_to, readable, release_for, settings_before, standing_file, steps
 from trn.running.upgrade.timed import Timed, UpgradeStep, plan_table, refused_lines, timed, walk_of
 
@@ -123,9 +123,10 @@ class Upgrade:
             notes.append(warned("stack file", f"{plane} leaves standard support", do))
         elif 0 <= minors_behind(plane, found.control_plane) <= 1:
             waiting = pending(self._pulumi(), file)
+        ended = rolled(found, waiting, file)
         standing = standing_of(
-            found, plane, late, [shown(effect) for effect in waiting], cluster=settings.name,
-            is_default="kubernetes_version" not in settings.control_plane.model_fields_set,
+            found, plane, late, [shown(effect) for effect in waiting if effect.urn not in ended], cluster=settings.name,
+            is_default="kubernetes_version" not in settings.control_plane.model_fields_set, ended=ended,
         )  # fmt: skip
         refuse_foreign(waiting, file)
         planned = steps(standing, self.to, lambda group, minor: release_for(group, minor, settings))
@@ -138,7 +139,7 @@ class Upgrade:
         refuse_uneditable(self.stack, [edit for step in planned for edit in step.edits], file.root)
         today = datetime.now(UTC).date()
         subject = Subject(site.api, kubernetes, settings.name, found, planned, minors, recording, self.accepted, there, today)
-        is_resumed = bool(standing.unfinished) or plane != found.control_plane
+        is_resumed = bool(standing.unfinished or standing.rolled) or plane != found.control_plane
         is_resumed = is_resumed or any(group.minor != found.control_plane for group in found.groups)
         findings, texts = (*notes, *findings_of(subject)), [text]
         for step in planned:

@@ -60,6 +60,8 @@ class Standing:
     """In the order in which they are rolled: the core group first, as the add-ons' pods are there."""
     unfinished: tuple[Kind, ...] = ()
     """What an earlier run did not bring to the control plane's minor: add-ons, charts."""
+    rolled: tuple[str, ...] = ()
+    """URNs of groups whose nodes are rolled, as EKS says, and Pulumi's state does not know it."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,9 @@ class Step:
     minor: str
     edits: tuple[Edit, ...]
     group: Group | None = None
-    """Of a step of nodes."""
+    """That it rolls."""
+    targets: tuple[str, ...] = ()
+    """URNs, where they are not all of a type."""
 
     @property
     def title(self) -> str:
@@ -102,6 +106,7 @@ def steps(standing: Standing, target: str, release: Release) -> list[Step]:
         return [Step(kind, plane, edits) for kind in kinds]
 
     found += parts((Edit(CONTROL_PLANE_KEY, plane), *hold()), *standing.unfinished)
+    found += [Step("nodes", plane, (), targets=standing.rolled)] if standing.rolled else []
     for minor in minors_between(plane, target):
         found += [roll(group) for group in standing.groups if minors_behind(minor, at[group.name]) > KUBELET_SKEW]
         plane = minor

@@ -39,7 +39,7 @@ class UpgradeStep(Part, frozen=True):
     kind: Kind
     minor: str
     group: str | None
-    """Of a step of nodes."""
+    """That it rolls."""
     keys: dict[str, Any]
     """What the stack file gets before it."""
     seconds: float
@@ -119,7 +119,7 @@ def _run(engine: Engine, step: Step, recording: Recording, seed: int) -> Timed:
 def targets_of(step: Step, recording: Recording) -> tuple[str, ...]:
     """URNs that a step names; empty for a run of the whole program."""
     wanted = _TARGETED.get(step.kind)
-    return tuple(item.urn for item in recording.of_type(wanted)) if wanted else ()
+    return tuple(item.urn for item in recording.of_type(wanted)) if wanted else step.targets
 
 
 def plan_table(steps: Sequence[Timed]) -> "Table":
