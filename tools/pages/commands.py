@@ -45,7 +45,7 @@ def operations_page() -> str:
 
 _STACKS = {StackUse.NEEDED: "its file is read", StackUse.OPTIONAL: "may be named", StackUse.NEW: "its file is written", StackUse.NONE: ""}
 _PRACTICE = {
-    InPractice.SIMULATED: "`trn --practice`", InPractice.OWN: "acts on it alone", InPractice.SAME: "needs no account", InPractice.NONE: "AWS alone",
+    InPractice.SIMULATED: "`trn --practice COMMAND`", InPractice.OWN: "acts on it alone", InPractice.SAME: "needs no account", InPractice.NONE: "AWS alone",
 }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from trn.cli.text_files import write_text
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from trn.change.report import Report
+    from trn.change.report import ChangeDocument, Report
 
 Seen = TypeVar("Seen")
 End = Literal["done", "nothing", "shown", "left", "refused", "declined", "unknown", "stopped", "interrupted", "failed"]
@@ -204,6 +204,11 @@ class Change(Protocol[Seen]):
     @property
     def name(self) -> str:
         """As in the lock and in the report: `scale dev trn1-32xl 0`."""
+        ...
+
+    @property
+    def document(self) -> "type[ChangeDocument]":
+        """The model of its report."""
         ...
 
     @property

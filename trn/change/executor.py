@@ -9,7 +9,7 @@ from trn.change.action import NOT_CONFIRMED, Action, Change, Ended, KnownBefore,
 from trn.change.consent import Confirmed, Person
 from trn.change.hold import Guard, held
 from trn.change.known import unknowns
-from trn.change.report import UNDER_WAY, OtherChange, Report, understood, writing
+from trn.change.report import UNDER_WAY, Report, understood, writing
 from trn.change.whose import Site, Whose, read_whose
 from trn.cli.errors import OwnershipError
 from trn.cli.interruption import interrupted_by_signals, signals_kept
@@ -69,9 +69,7 @@ def show(change: Change[Seen], site: Site) -> int:
 
 
 def _report(change: Change[Seen], site: Site) -> Report:
-    return Report(
-        change.name, site, getattr(change, "document", OtherChange), own=lambda: change.always if isinstance(change, KnownBefore) else {}
-    )
+    return Report(change.name, site, change.document, own=lambda: change.always if isinstance(change, KnownBefore) else {})
 
 
 def _look(change: Change[Seen], site: Site, whose: Whose, report: Report) -> Seen:

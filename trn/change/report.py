@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import typer
 
@@ -61,13 +61,6 @@ class ChangeDocument(Document, frozen=True):
     """What could not be read."""
     lock: str
     """Why the lock stays; empty where it does not."""
-
-
-class OtherChange(ChangeDocument, frozen=True, extra="allow"):
-    """What a changing command did that has no `document` of its own: its own keys are as it gives them."""
-
-    schema_: Literal["trn-change"] = "trn-change"
-    left: Any
 
 
 @dataclass

@@ -1,12 +1,10 @@
 """Where commands write: the result on standard output, questions and progress on standard error, JSON where it was asked for."""
 
 import errno
-import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,12 +14,12 @@ from rich.text import Text
 
 from trn.cli import voice
 from trn.cli.control_characters import escaped
-from trn.cli.errors import CommandError
-from trn.cli.interruption import interrupted_by_signals
 from trn.cli.text_files import write_text
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+    from facts.document import Document
 
 STANDARD_OUTPUT = Path("-")
 PIPE_WIDTH = 200
@@ -90,47 +88,18 @@ def can_redraw(console: Console) -> bool:
     return console.is_terminal and not console.is_dumb_terminal
 
 
-def write_json(value: Any, json_file: Path | None) -> None:
-    """Write a value where `--json` said: `-` is standard output, None is nowhere.
+def write_json(document: "Document", json_file: Path | None) -> None:
+    """Write a document where `--json` said: `-` is standard output, None is nowhere.
 
     Raises CommandError for a place that cannot be written.
     """
     if json_file is None:
         return
-    text = voice.words(value.as_json() if hasattr(value, "as_json") else json.dumps(value, indent=2, default=_plain) + "\n")
+    text = voice.words(document.as_json())
     if json_file == STANDARD_OUTPUT:
         sys.stdout.write(text)
         return
     write_text(json_file, text, "name a file with --json, or - for standard output")
-
-
-@contextmanager
-def reported(data: Callable[[str], Any], json_file: Path | None) -> Iterator[None]:
-    """Writes the report of the block where `--json` said, whatever ends it: its end, an error, Ctrl-C, a signal.
-
-    `data`: called with what ended the block before its time, empty at its own end.
-    """
-    try:
-        with interrupted_by_signals():
-            yield
-    except BaseException as error:
-        try:
-            write_json(data(_end_of(error)), json_file)
-        except (CommandError, OSError) as unwritten:
-            # What ended the block says more.
-            errors().print(f"the report is not written: {unwritten.args[-1]}", markup=False, soft_wrap=True)
-        raise
-    write_json(data(""), json_file)
-
-
-def _end_of(error: BaseException) -> str:
-    return "interrupted" if isinstance(error, KeyboardInterrupt) else f"{error.args[0] if error.args else type(error).__name__}"
-
-
-def _plain(value: Any) -> Any:
-    if is_dataclass(value) and not isinstance(value, type):
-        return asdict(value)
-    return str(value)
 
 
 def tracked(items: Sequence[T], what: str, *, quiet: bool = False) -> Iterator[T]:

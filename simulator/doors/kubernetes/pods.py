@@ -121,11 +121,15 @@ def _pod(job: CloudObject, name: str, own: Mapping[str, str], spec: Mapping[str,
 
 
 def _alone(item: CloudObject, there: list[Object], held: Counter[tuple[str, str]]) -> Object:
-    """A pod that a user made."""
+    """A pod that a user or a controller made. One with a node's name goes past the scheduler."""
     inputs = item.registration.inputs
     metadata, spec = inputs["metadata"], inputs["spec"]
-    node = next((node for node in there if _tolerated(spec, node) and _fits(spec, node, held)), None)
-    pod = _standing(metadata["name"], metadata["namespace"], metadata.get("labels") or {}, spec, node, [])
+    bound = spec.get("nodeName")
+    fitting = (
+        node for node in there if (node["metadata"]["name"] == bound if bound else _tolerated(spec, node) and _fits(spec, node, held))
+    )
+    owners = metadata.get("ownerReferences") or []
+    pod = _standing(metadata["name"], metadata["namespace"], metadata.get("labels") or {}, spec, next(fitting, None), owners)
     status = {**pod["status"], **(inputs.get("status") or {})}
     return {**pod, "metadata": {**metadata, **pod["metadata"], "uid": uid_of(item)}, "status": status}
 

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from stacks.config import parse_settings
 from stacks.problems import ConfigurationError
+from tests.documents import checked
 from tests.support import ROOT, copy_project, dev_configuration, merged, record_stack
 from tests.trn.aws.regions import Regions
 from tests.trn.before.test_capacity_find import NOW, block, reservation, text
@@ -229,7 +230,8 @@ def test_what_is_written_is_checked_and_all_of_it_is_in_the_report(regions: Regi
     """One document, with the findings of the new place."""
     full(regions, "us-west-2")
     code, _ = pick("--yes", "--json", str(tmp_path / "check.json"))
-    found = json.loads((tmp_path / "check.json").read_text())
+    found = checked((tmp_path / "check.json").read_text())
+    assert found["schema"] == "trn-check-pick"
     assert [(each["verb"], each["kind"]) for each in found["done"]] == [("write", "file"), ("check", "stack")]
     assert (code, found["end"], any(each["verdict"] == "fail" for each in found["findings"])) == (1, "done", True)
     assert any("use2-az3" in each["what"] for each in found["findings"])

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -18,7 +18,7 @@ from trn.change.hold import cluster_lock
 from trn.change.identity import Kube, state_id
 from trn.change.known import Unknown, known
 from trn.change.ownership import Consent
-from trn.change.report import Report
+from trn.change.report import ChangeDocument, Report
 from trn.change.whose import Site, Whose
 from trn.cli.errors import CommandError
 
@@ -140,6 +140,13 @@ class NoError(Exception):
     """A person said no."""
 
 
+class RemoveReport(ChangeDocument, frozen=True):
+    """What was removed."""
+
+    schema_: Literal["remove"] = "remove"
+    removed: tuple[str, ...] | None = None
+
+
 @dataclass
 class Remove:
     """Remove all books."""
@@ -159,6 +166,7 @@ class Remove:
     undoes: bool = False
     """Whether books can be put back."""
     name: str = "remove"
+    document: type[ChangeDocument] = RemoveReport
 
     def hold(self, site: Site, whose: Whose) -> Hold:
         """The cluster's lock."""

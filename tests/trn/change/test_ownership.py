@@ -477,7 +477,7 @@ def test_an_object_of_the_same_name_that_was_made_again_was_not_confirmed(left: 
 
     outcome = left.sweep(appearing(left, make_again))
     assert outcome is not None
-    assert [item.id for item, _ in outcome.left] == [name]
+    assert [item.id for item, _ in outcome.left] == [f"{name} of 2026-03-03 00:00:00+00:00"]
     assert name in left.ids()
 
 

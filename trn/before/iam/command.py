@@ -55,12 +55,13 @@ def iam(
         for whose, permissions in wanted.items()
         for number, document in enumerate(documents(statements(permissions, settings.name, settings.region, settings.iam.path)), 1)
     }
-    write_json(IamReport(policies=policies), json_file)
+    report = IamReport(policies=policies)
+    write_json(report, json_file)
     if output is not None:
         _write({name: json.dumps(document, indent=2) + "\n" for name, document in policies.items()}, output)
     elif json_file is None:
         access().announce(on_standard_error=True)
-        results().print(json.dumps(policies, indent=2), markup=False, soft_wrap=True)
+        results().print(report.as_json(), markup=False, soft_wrap=True, end="")
     return 0
 
 
