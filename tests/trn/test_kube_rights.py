@@ -51,7 +51,7 @@ def healthy(monkeypatch: pytest.MonkeyPatch, given: Given) -> Healthy:
     given.cluster = made.cluster
     given.engine = stack_of("trainium-dev")
     # An upgrade is rehearsed without the cluster.
-    monkeypatch.setattr("trn.running.upgrade.stack.timed", lambda *_: [])
+    monkeypatch.setattr("trn.running.upgrade.change.timed", lambda *_: [])
     monkeypatch.setattr("time.sleep", lambda _: None)
     monkeypatch.setattr("shutil.which", lambda name: name)
     monkeypatch.setattr("subprocess.run", lambda *arguments, **more: type("Done", (), {"returncode": 0}))

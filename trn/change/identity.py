@@ -171,6 +171,11 @@ class File:
         return self == confirmed
 
 
+def file_of(path: Path, text: str) -> File:
+    """A file as it is once it holds a text."""
+    return File(path, hashlib.sha256(text.encode()).hexdigest())
+
+
 def file_id(path: Path) -> File:
     """A file as it is now. Raises CommandError where that cannot be read."""
     try:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rich.console import Console
 from rich.table import Table
 
 from facts.names import GROUP_LABEL
@@ -75,9 +74,3 @@ def shown_occupants(group: str, found: Occupants) -> Iterator[str | Table]:
         yield table(found.jobs)
     if found.pods:
         yield f"other pods there: {', '.join(found.pods)}"
-
-
-def print_occupants(console: Console, group: str, found: Occupants) -> None:
-    """The same, printed."""
-    for part in shown_occupants(group, found):
-        console.print(part, markup=False, soft_wrap=True)

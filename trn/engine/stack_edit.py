@@ -54,19 +54,23 @@ class Edit:
 
 def edit_stack(stack: str, edits: Sequence[Edit], start: Path | None = None) -> bool:
     """Write the changed file, whole or not at all; whether anything differed. Raises CommandError."""
-    path = stack_path(stack, start)
-    before = read_text(path, MAX_BYTES, HINT)
+    before = stack_text(stack, start)
     after = edited(before, edits)
     if after == before:
         return False
-    write_text(path, after, HINT)
+    write_text(stack_path(stack, start), after, HINT)
     return True
+
+
+def stack_text(stack: str, start: Path | None = None) -> str:
+    """The stack file as it is written. Raises CommandError."""
+    return read_text(stack_path(stack, start), MAX_BYTES, HINT)
 
 
 def refuse_uneditable(stack: str, edits: Sequence[Edit], start: Path | None = None) -> None:
     """Raises CommandError where `edit_stack` would fail: asked before something is done that the file must then hold. Writes nothing."""
     path = stack_path(stack, start)
-    edited(read_text(path, MAX_BYTES, HINT), edits)
+    edited(stack_text(stack, start), edits)
     if not os.access(path, os.W_OK):
         raise CommandError(f"cannot write `{path}`: it is read-only for this user", HINT)
 

@@ -11,6 +11,7 @@ from typing import Any
 from unittest.mock import patch
 
 from addons import volcano
+from addons.versions import managed_addon_version
 from facts.names import BLOCK_GROUP_TAG, CLUSTER_TAG, OFFER_TAG, cluster_tags, stack_path
 from facts.resources.fsx import FILE_SYSTEM
 from simulator.account import kinds
@@ -38,6 +39,7 @@ from trn.kubernetes.job_end import STOPPED_BY_ROLL
 from trn.running.roll.plan import is_of
 from trn.running.shell.pod import SHELL_LABEL
 from trn.running.subject import NODES
+from trn.running.upgrade.timed import timed
 
 GROUP, OTHER, JOBS = "trn1-32xl", "trn1n-32xl", "kubernetes:batch.volcano.sh/v1alpha1:Job"
 REPOSITORY = usual_repository(CLUSTER)
@@ -77,7 +79,7 @@ class Case:
     around: Callable[[Stage], AbstractContextManager[Any]] = lambda stage: nullcontext()
     """Stands around each run: tools of the machine."""
     is_long: bool = False
-    """Whether it is walked with the mark `long` only: another way through a command that has a row."""
+    """Whether it is walked with the mark `long` only: another way through a command that has a row, or one that takes seconds."""
     is_well: Callable[[Mapping[str, Any]], bool] = lambda report: True
     """Whether what it has found out is well. Else its exit code says so, though all was done, and what could not be seen holds up nothing else."""
     draws: int = 120
@@ -370,6 +372,35 @@ def make_by_hand(stage: Stage) -> None:
     item.registration = replace(item.registration, urn="lustre-exporter")
 
 
+WAY = ["control plane 1.36", "add-ons 1.36", "charts 1.36", *(f"nodes of {group} 1.36" for group in ("core", GROUP, OTHER))]
+
+
+def _upgraded(stage: Stage, call: Call) -> tuple[str, str]:
+    runs = [each for _, each in stage.changes]
+    (number,) = [number for number, each in enumerate(runs) if each is call]
+    return f"upgrade {WAY[number]}", runs[0].given["serial"]
+
+
+def offer_addons(stage: Stage) -> None:
+    """EKS has what the program pins."""
+    stage.around.other_addons = managed_addon_version
+
+
+_timed: dict[str, Any] = {}
+
+
+def rehearsed_once(_: Stage) -> AbstractContextManager[Any]:
+    """Steps of one plan are rehearsed once: what they take is the same at each look."""
+
+    def known(*plan: Any) -> Any:
+        key = repr(plan)
+        if key not in _timed:
+            _timed[key] = timed(*plan)
+        return _timed[key]
+
+    return patch("trn.running.upgrade.change.timed", known)
+
+
 def _recovered(stage: Stage, call: Call) -> tuple[str, str]:
     if call.way == "kubernetes":
         return "forget", call.given["preconditions"]["uid"]
@@ -589,6 +620,24 @@ CASES: Mapping[str, Case] = {
         is_own=lambda key: key == "state" or key.startswith(kinds.RELEASE),
         prepare=kill_up,
     ),
+    "upgrade": Case(
+        words=("upgrade", STACK, "--to", "1.36", "--accept", "volcano", "--interrupt"),
+        agreed=("y",),
+        acted=_upgraded,
+        differ={
+            "the stack file was edited": lambda stage: stage.edit("trn:name", "# by a colleague\n  trn:name"),
+        },
+        refused={
+            "a group is not well": lambda stage: setattr(stage.found(kinds.NODE_GROUP, f"{CLUSTER}:{GROUP}"), "status", "failed"),
+            "another run of Pulumi left something to make": lambda stage: stage.engine.state.held.popitem(),
+            "a key was edited": _edited,
+        },
+        is_own=lambda key: key in ("state", "file") or key.startswith(("aws:", "kubernetes:")),
+        prepare=offer_addons,
+        around=rehearsed_once,
+        is_long=True,
+        draws=20,
+    ),
     "data stage": Case(
         words=("data", "stage", STACK, SOURCE, FOLDER, "--detach"),
         agreed=("y",),
@@ -658,5 +707,5 @@ CASES: Mapping[str, Case] = {
         ended=block_ended,
     ),
 }
-NOT_YET = {"import", "upgrade"}
+NOT_YET = {"import"}
 """Commands that change a cluster or an account and are not carried out by the executor yet. A command that moves leaves this set."""

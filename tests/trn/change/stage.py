@@ -99,8 +99,8 @@ class Call:
             return "take"
         if self.name == LOCK[1] or self.name.startswith(f"DELETE {LEASES}"):
             return "give back"
-        is_named = self.name == "ec2.DescribeLaunchTemplates" and lock_name("") in str(self.given)
-        return "check" if is_named or self.name == "ssm.GetParameter" or self.name.startswith(f"GET {LEASES}") else ""
+        is_named = self.name in ("ec2.DescribeLaunchTemplates", "ssm.GetParameter") and lock_name("") in str(self.given)
+        return "check" if is_named or self.name.startswith(f"GET {LEASES}") else ""
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,10 @@
 """`trn upgrade` against a practice account: the whole way, stopped and continued at every step, and what it refuses."""
 
+import json
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +15,12 @@ from simulator.engine.run import Engine
 from tests.sharing import mostly_long
 from tests.support import copy_project
 from tests.trn.practice.commands import UP, trn
-from trn.aws.lock import locked
+from trn.change.hold import cluster_lock
 from trn.engine.program import record_stack
 from trn.engine.stack_file import StackFile, with_edits
 from trn.practice.pulumi import RehearsalEngine
-from trn.running.upgrade.configuration import standing_file
 from trn.running.upgrade.look import look
-from trn.running.upgrade.steps import Standing, Step
+from trn.running.upgrade.steps import Standing, Step, standing_file
 from trn.running.upgrade.timed import Timed, targets_of
 
 SMALL = """# A small cluster.
@@ -76,7 +77,7 @@ def small(project: Path, small_build: Path, monkeypatch: pytest.MonkeyPatch) -> 
             found.append(Timed(step, targets_of(step, record_stack(file)), 1.0, 1, (), ()))
         return found
 
-    monkeypatch.setattr("trn.running.upgrade.stack.timed", unrehearsed)
+    monkeypatch.setattr("trn.running.upgrade.change.timed", unrehearsed)
     return project
 
 
@@ -109,22 +110,35 @@ def test_jobs_are_named_and_stop_only_by_consent(small: Path):
     assert (code, "nothing to do" in out, steps_in(err)) == (0, True, [])
 
 
+@pytest.mark.parametrize("answer", mostly_long(["y", "n"]))
+def test_a_person_is_asked_about_the_jobs_when_all_else_is_done(small: Path, answer: str):
+    """A no leaves the nodes at their minor, and the report says what is left."""
+    assert trn("practice job dev bert")[0] == 0
+    code, _, err = trn(f"{UPGRADE.removesuffix(' --yes')} --json report.json", answer=f"y\n{answer}\n")
+    report = json.loads(Path("report.json").read_text())
+    assert "Upgrade small in 7 steps" in err
+    assert "not confirmed yet: upgrade nodes of train 1.36 state dev, interrupts train: bert" in err
+    assert (code, steps_in(err), f"step 1 of 1: {WAY[-1]}" in err) == (int(answer == "n"), WAY[:-1], answer == "y"), err
+    assert [step["done"] for step in report["steps"]] == [True] * 7 + [answer == "y"]
+    assert (report["stoppedAt"], [step["step"] for step in report["steps"]]) == (None if answer == "y" else WAY[-1], WAY)
+
+
 def test_of_two_operators_the_slower_does_nothing(small: Path, monkeypatch: pytest.MonkeyPatch):
     """The other one's run begins and ends while the question stands: neither the stack file nor the account is touched."""
     moved = list[bool]()
 
     def overtaken(*given: Any, **more: Any) -> Any:
         moved.append(True)
-        return locked(*given, **more)
+        return cluster_lock(*given, **more)
 
     def seen(*given: Any) -> Any:
         return replace(look(*given), control_plane="1.36") if moved else look(*given)
 
-    monkeypatch.setattr("trn.running.upgrade.stack.locked", overtaken)
-    monkeypatch.setattr("trn.running.upgrade.stack.look", seen)
+    monkeypatch.setattr("trn.running.upgrade.change.cluster_lock", overtaken)
+    monkeypatch.setattr("trn.running.upgrade.change.look", seen)
     code, _, err = trn(UPGRADE)
-    assert (code, steps_in(err), FILE.read_text()) == (1, [], SMALL)
-    assert "the cluster has changed since the plan was shown: the control plane is of 1.36" in " ".join(err.split())
+    assert (code, steps_in(err), FILE.read_text()) == (2, [], SMALL)
+    assert "the control plane of small is of 1.36, the stack file says 1.34: it was upgraded elsewhere" in " ".join(err.split())
 
 
 @pytest.mark.parametrize("moment", mostly_long(["during", "before", "after"]))
@@ -179,15 +193,48 @@ def test_a_run_that_is_killed_at_any_step_goes_on_there(small: Path, monkeypatch
     assert (trn(UPGRADE)[0], 'kubernetesVersion: "1.36"' in FILE.read_text()) == (0, True)
 
 
+def test_a_group_whose_end_only_the_state_does_not_know_has_a_step_of_its_own(small: Path, monkeypatch: pytest.MonkeyPatch):
+    """The last run was killed while EKS rolled the nodes. Jobs there go on, and another AMI in the stack file is no part of it."""
+    do, asked, last = RehearsalEngine.run, list[tuple[str, ...]](), 5
+
+    def run(self: RehearsalEngine, command: tuple[str, ...], more: Any) -> tuple[int, str]:
+        asked.extend([command] if command[1] == "up" else [])
+        before = self.state.load()
+        answer = do(self, command, more)
+        if command[1] == "up" and len(asked) == last:
+            self.state.save(before)
+            raise KeyboardInterrupt
+        return answer
+
+    monkeypatch.setattr(RehearsalEngine, "run", run)
+    again = UPGRADE.replace("1.36", "1.35")
+    code, _, err = trn(again)
+    assert (code, steps_in(err)[-1]) == (130, "nodes of train 1.35"), err
+    assert trn("practice job dev bert")[0] == 0
+    pinned = FILE.read_text()
+    for theirs in (pinned.replace("1.35.4-20260505", "1.35.6-20260625"), pinned.replace("size: 1\n", "size: 1\n      maxSize: 3\n")):
+        assert theirs != pinned
+        FILE.write_text(theirs)
+        code, _, err = trn(again)
+        assert (code, steps_in(err)) == (1, [])
+        assert "would change more than an upgrade does: update aws:eks/nodeGroup:NodeGroup train" in err
+    FILE.write_text(pinned)
+    code, _, err = trn(again)
+    assert (code, steps_in(err), FILE.read_text()) == (0, ["nodes 1.35"], pinned), err
+    (target,) = [target for option, target in pairwise(asked[-1]) if option == "--target"]
+    assert ("--refresh" in asked[-1], target.endswith("NodeGroup::train")) == (True, True)
+    assert "nothing to do" in trn(again)[1]
+
+
 def test_a_step_that_fails_stops_it_and_the_next_run_goes_on(small: Path, monkeypatch: pytest.MonkeyPatch):
     """`pulumi up` failed: nothing further is begun."""
     do = RehearsalEngine.run
     with monkeypatch.context() as patch:
         patch.setattr(RehearsalEngine, "run", lambda self, command, more: (1, "") if "up" in command else do(self, command, more))
-        code, out, err = trn(UPGRADE)
+        code, _, err = trn(UPGRADE)
     assert (code, steps_in(err)) == (1, WAY[:1])
-    assert "stopped at control plane 1.35: what Pulumi printed says why" in out
-    assert "goes on there" in out
+    assert "stopped at control plane 1.35: what Pulumi printed says why" in err
+    assert "goes on there" in err
     code, _, err = trn(UPGRADE)
     assert (code, steps_in(err)) == (0, WAY)
 
@@ -196,8 +243,8 @@ def test_a_pulumi_that_did_nothing_is_not_believed(small: Path, monkeypatch: pyt
     """EKS is asked after each step."""
     do = RehearsalEngine.run
     monkeypatch.setattr(RehearsalEngine, "run", lambda self, command, more: (0, "") if "up" in command else do(self, command, more))
-    code, out, _ = trn(UPGRADE)
-    assert (code, "EKS still has the control plane at 1.34" in out) == (1, True)
+    code, _, err = trn(UPGRADE)
+    assert (code, "EKS still has the control plane at 1.34" in err) == (1, True)
 
 
 @pytest.mark.parametrize(

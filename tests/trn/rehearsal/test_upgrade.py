@@ -11,9 +11,19 @@ from tests.trn.practice.commands import trn
 from tests.trn.practice.test_upgrade import SMALL, WAY
 from trn.engine.stack_edit import Edit
 from trn.engine.stack_file import StackFile, read_stack_file, with_edits
-from trn.running.upgrade.configuration import readable, sections, settings_before, standing_file
-from trn.running.upgrade.releases import groups_at, release_for
-from trn.running.upgrade.steps import CONTROL_PLANE_KEY, Group, Standing, Step, steps
+from trn.running.upgrade.steps import (
+    CONTROL_PLANE_KEY,
+    Group,
+    Standing,
+    Step,
+    groups_at,
+    readable,
+    release_for,
+    sections,
+    settings_before,
+    standing_file,
+    steps,
+)
 from trn.running.upgrade.timed import timed
 
 

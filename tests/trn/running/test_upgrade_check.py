@@ -21,16 +21,16 @@ from trn.change.occupants import Occupants
 from trn.cli.errors import CommandError
 from trn.cli.findings import Finding
 from trn.cli.watching import Watching
-from trn.engine.program import settings_of
+from trn.engine.effects import Effect
+from trn.engine.program import record_stack, settings_of
 from trn.engine.stack_file import read_stack_file
 from trn.kubernetes.budgets import BUDGETS
 from trn.kubernetes.kinds import NODES
 from trn.running.upgrade.check import Subject, findings_of
-from trn.running.upgrade.look import Found, look, refuse_moved, standing_of
-from trn.running.upgrade.releases import release_for
-from trn.running.upgrade.steps import Group, steps
+from trn.running.upgrade.look import Found, look, moved, rolled, standing_of
+from trn.running.upgrade.steps import Group, release_for, steps
 
-CLUSTER = "trainium-dev"
+CLUSTER, GROUP = "trainium-dev", "trn1-32xl"
 WATCHING = Watching(lambda line: None, lambda seconds: None)
 
 
@@ -175,7 +175,7 @@ def test_a_cluster_that_is_changing_is_waited_for():
 def test_how_far_a_stopped_run_came(in_file: str, late: list[str], waiting: list[str], expected: tuple[str, ...] | str):
     """Told from the stack file, EKS and Pulumi alone: no file of its own can be lost."""
     in_file, _, late_nodes = in_file.partition(" ")
-    there = Found("1.35", (Group("core", ("coreNodes",), "1.34" if late_nodes else "1.35", None, False),), ())
+    there = Found("1.35", (Group("core", ("coreNodes",), "1.34" if late_nodes else "1.35", None, False),), (), {})
     if isinstance(expected, str):
         with pytest.raises(CommandError, match=expected):
             standing_of(there, in_file, late, waiting, cluster=CLUSTER)
@@ -183,9 +183,37 @@ def test_how_far_a_stopped_run_came(in_file: str, late: list[str], waiting: list
         assert standing_of(there, in_file, late, waiting, cluster=CLUSTER).unfinished == expected
 
 
+@pytest.mark.parametrize(
+    ("because", "described", "is_known"),
+    [
+        (("version",), {GROUP: {"version": "1.35"}}, True),
+        (("version", "releaseVersion"), {GROUP: {"version": "1.35", "releaseVersion": "1.35.4-20260505"}}, True),
+        (("version",), {GROUP: {"version": "1.34"}}, False),
+        (("version", "releaseVersion"), {GROUP: {"version": "1.35", "releaseVersion": "1.35.6-20260625"}}, False),
+        (("version", "scalingConfig.maxSize"), {GROUP: {"version": "1.35", "scalingConfig": {}}}, False),
+        (("taken out of the program",), {}, False),
+        ((), {GROUP: {"version": "1.35"}}, False),
+    ],
+)
+def test_only_what_eks_has_as_the_program_asks_is_left_to_the_state(because: tuple[str, ...], described: Any, is_known: bool):
+    """All else `pulumi up` would change, and nobody agreed to it."""
+    file = read_stack_file("dev", ROOT)
+    (urn,) = [item.urn for item in record_stack(file).of_type(kinds.NODE_GROUP) if item.inputs["nodeGroupName"] == GROUP]
+    update, there = Effect(urn, kinds.NODE_GROUP, GROUP, GROUP, "update", frozenset(), (), because), Found("1.35", (), (), described)
+    assert rolled(there, [update], file) == [urn] * is_known
+    assert rolled(there, [replace(update, operation="replace"), replace(update, type=kinds.ADDON)], file) == []
+
+
+@pytest.mark.parametrize(("core", "expected"), [("1.35", ("urn:a",)), ("1.34", ())])
+def test_a_group_that_only_the_state_does_not_know_has_a_step_where_no_later_one_looks_at_it(core: str, expected: tuple[str, ...]):
+    """The nodes of a group that is behind are rolled by a run of the whole program."""
+    there = Found("1.35", (Group("core", ("coreNodes",), core, None, False),), (), {})
+    assert standing_of(there, "1.35", [], [], cluster=CLUSTER, ended=["urn:a"]).rolled == expected
+
+
 def test_a_minor_that_a_missing_key_stands_for_is_answered_about_the_key():
     """The stack file says nothing: what it says cannot be put right."""
-    there = Found("1.36", (Group("core", ("coreNodes",), "1.36", None, False),), ())
+    there = Found("1.36", (Group("core", ("coreNodes",), "1.36", None, False),), (), {})
     with pytest.raises(CommandError, match="the stack file has no `controlPlane") as refusal:
         standing_of(there, "1.35", [], [], cluster=CLUSTER, is_default=True)
     assert "has no `controlPlane.kubernetesVersion`, which means 1.35: it was upgraded elsewhere" in str(refusal.value)
@@ -206,11 +234,8 @@ def test_a_plan_that_another_run_has_overtaken_is_not_carried_out():
     aws = cloud()
     there = look(aws.api, settings(), WATCHING)
     shown = standing_of(there, "1.35", [], [], cluster=CLUSTER)
-    refuse_moved(shown, there)
-    with pytest.raises(CommandError, match=r"was shown: the control plane is of 1\.36\n"):
-        refuse_moved(shown, replace(there, control_plane="1.36"))
-    rolled = tuple(replace(each, minor="1.36") if each.is_neuron else each for each in there.groups)
-    with pytest.raises(CommandError, match=r"was shown: trn1-32xl is of 1\.36"):
-        refuse_moved(shown, replace(there, groups=rolled))
-    with pytest.raises(CommandError, match="trn1-32xl is gone"):
-        refuse_moved(shown, replace(there, groups=there.groups[:1]))
+    assert moved(shown, shown) == []
+    assert moved(shown, replace(shown, control_plane="1.36")) == ["the control plane is of 1.36"]
+    rolled = tuple(replace(each, minor="1.36") if each.name == "trn1-32xl" else each for each in shown.groups)
+    assert moved(shown, replace(shown, groups=rolled)) == ["trn1-32xl is of 1.36"]
+    assert "trn1-32xl is gone" in moved(shown, replace(shown, groups=shown.groups[:1]))

@@ -50,6 +50,10 @@ def test_what_is_done_is_not_done_again():
     assert "nodeGroups.trn1-32xl.kubernetesVersion: 1.34" in [str(edit) for edit in half[0].edits]
     rest = planned(Standing("1.36", [group("a", "1.36"), group("b", "1.34")]), "1.36")
     assert [step.title for step in rest] == ["nodes of b 1.36"]
+    known = planned(Standing("1.35", [group(minor="1.35")], rolled=("urn:a",)), "1.36")
+    assert [(step.title, step.targets, step.edits == ()) for step in known][:2] == [
+        ("nodes 1.35", ("urn:a",), True), ("control plane 1.36", (), False),
+    ]  # fmt: skip
 
 
 @given(

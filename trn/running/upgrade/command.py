@@ -33,51 +33,24 @@ def upgrade(
 
     Example: trn upgrade dev --to 1.36 --check
     """
-    from functools import partial
-
-    from trn.change.asking import consent
     from trn.change.clients import access
-    from trn.change.occupants import print_occupants
+    from trn.change.executor import carry_out, show
+    from trn.change.ownership import StackCluster
+    from trn.change.terminal import terminal
     from trn.cli.errors import MISUSE, CommandError
-    from trn.cli.findings import exit_code, print_findings
-    from trn.cli.output import errors, gauge, results, write_json
-    from trn.cli.watching import Watching
     from trn.engine.stack_file import read_stack_file
-    from trn.running.upgrade.configuration import settings_before
-    from trn.running.upgrade.path import refuse_unknown
-    from trn.running.upgrade.run import Choices
-    from trn.running.upgrade.stack import Upgrade, look_before
-    from trn.running.upgrade.view import print_plan, report_of
+    from trn.running.upgrade.change import LOOKS, Upgrade
+    from trn.running.upgrade.steps import refuse_unknown, settings_before
 
     refuse_unknown(to)
     if wait and interrupt:
         raise CommandError("--wait and --interrupt exclude each other", "wait for the jobs, or let them be interrupted", code=MISUSE)
     stack_file = read_stack_file(stack)
     settings = settings_before(stack_file)
-    progress, console = errors(), results(json_file)
-    api = access().aws(stack, settings.region)
-    with gauge("waiting for EKS", progress) as show:
-        watching = Watching(lambda line: progress.print(line, markup=False, soft_wrap=True), access().pause, show)
-        before = look_before(api, stack_file, settings, to, frozenset(accept or ()), watching)
-    if not before.steps:
-        write_json(report_of(stack, ()), json_file)
-        console.print(f"{settings.name} is of {to}: control plane, add-ons and nodes; nothing to do", markup=False, soft_wrap=True)
-        return 0
-    print_findings(progress, before.findings)
-    print_plan(console, before.steps)
-    refused = exit_code(before.findings) or any(timed.errors for timed in before.steps)
-    if check or refused:
-        write_json(report_of(stack, before.steps, before.findings), json_file)
-        if refused:
-            progress.print("nothing was changed: first what failed above", markup=False)
-        return int(bool(refused))
-    choices = Choices(wait, interrupt, 3) if access().is_practice else Choices(wait, interrupt)
-    shown = partial(print_occupants, progress)
-    outcome = Upgrade(api, stack_file, before, consent(yes, name), watching).run(choices, shown, break_lock=break_lock)
-    write_json(report_of(stack, before.steps, before.findings, outcome), json_file)
-    if outcome.stopped_at is not None:
-        console.print(f"stopped at {outcome.stopped_at.title}: {outcome.why}", markup=False, soft_wrap=True)
-        console.print(f"put it right, then `trn upgrade {stack} --to {to}` goes on there", markup=False, soft_wrap=True)
-        return 1
-    console.print(f"{settings.name} is of {to}; the stack file says so too: commit it", markup=False, soft_wrap=True)
-    return 0
+    looks = 3 if access().is_practice else LOOKS
+    change = Upgrade(stack_file, settings.name, to, frozenset(accept or ()), wait, interrupt, yes and not check, looks)
+    subject = StackCluster(stack_file.project, stack, settings.name)
+    with terminal(
+        subject, settings.region, "waiting for EKS", json_file, None, yes=yes, name=name, break_lock=break_lock
+    ) as (site, person):  # fmt: skip
+        return show(change, site) if check else carry_out(change, site, person)

@@ -1,6 +1,6 @@
 """What runs now: versions of control plane, add-ons and nodes by EKS, and what Pulumi would still change. Reads only."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -20,9 +20,7 @@ from trn.engine.planned import ask_engine
 from trn.engine.program import record_stack
 from trn.engine.pulumi import Pulumi
 from trn.engine.stack_file import StackFile
-from trn.running.upgrade.configuration import readable, sections, settings_before, standing_file
-from trn.running.upgrade.releases import groups_at
-from trn.running.upgrade.steps import Group, Standing
+from trn.running.upgrade.steps import Group, Kind, Standing, groups_at, readable, sections, settings_before, standing_file
 
 ACTIVE = "ACTIVE"
 BUSY = ("UPDATING", "CREATING", "PENDING")
@@ -40,6 +38,8 @@ class Found:
     groups: tuple[Group, ...]
     subnets: tuple[str, ...]
     """Of the control plane."""
+    described: Mapping[str, Mapping[str, Any]]
+    """Node groups by name, in EKS's words."""
 
 
 def look(api: Api, settings: Settings, watching: Watching) -> Found:
@@ -60,18 +60,16 @@ def look(api: Api, settings: Settings, watching: Watching) -> Found:
     raise CommandError(f"EKS is still at it: {', '.join(busy)}", "wait until it has ended, then run this again")
 
 
-def refuse_moved(shown: Standing, now: Found) -> None:
-    """Raises CommandError where the cluster is of other minors than when the plan was shown: another run was faster.
+def moved(shown: Standing, now: Standing) -> list[str]:
+    """Where the cluster is of other minors than when the plan was shown: another run was faster.
 
     The old plan's steps would write the older minors into the stack file, and ask EKS for them.
     """
     before, after = (
         {"the control plane": each.control_plane} | {group.name: group.minor for group in each.groups} for each in (shown, now)
     )
-    moved = [f"{name} is of {minor}" for name, minor in after.items() if before.get(name) != minor]
-    moved += [f"{name} is gone" for name in before if name not in after]
-    if moved:
-        raise CommandError(f"the cluster has changed since the plan was shown: {', '.join(moved)}", "run it again: it plans anew")
+    found = [f"{name} is of {minor}" for name, minor in after.items() if before.get(name) != minor]
+    return [*found, *(f"{name} is gone" for name in before if name not in after)]
 
 
 def _found(entry: dict[str, Any], there: dict[str, dict[str, Any]], settings: Settings) -> Found:
@@ -86,7 +84,7 @@ def _found(entry: dict[str, Any], there: dict[str, dict[str, Any]], settings: Se
             is_ahead = pinned is not None and not pinned.startswith(f"{minor}.")
             release = there[name].get("releaseVersion", pinned) if is_ahead else pinned
             groups.append(Group(name, section, minor, release, is_neuron, is_ahead))
-    return Found(plane, tuple(groups), tuple(entry.get("resourcesVpcConfig", {}).get("subnetIds", ())))
+    return Found(plane, tuple(groups), tuple(entry.get("resourcesVpcConfig", {}).get("subnetIds", ())), there)
 
 
 def late_addons(api: Api, cluster: str, recording: Recording) -> list[str]:
@@ -127,9 +125,27 @@ def _is_of_a_minor(effect: Effect, recorded: Sequence[Recording]) -> bool:
     first, *rest = [each.registrations[effect.urn].inputs if effect.urn in each.registrations else None for each in recorded] or [None]
     if effect.operation != "update":
         return any(other != first for other in rest)
-    keys = {path.split(".")[0].split("[")[0] for path in effect.because}
+    keys = _keys(effect)
     versions = {"version", "releaseVersion"} if effect.type == kinds.NODE_GROUP else set[str]()
     return keys <= versions | {key for key in keys if any((other or {}).get(key) != (first or {}).get(key) for other in rest)}
+
+
+def _keys(effect: Effect) -> set[str]:
+    return {path.split(".")[0].split("[")[0] for path in effect.because}
+
+
+def rolled(found: Found, waiting: Sequence[Effect], stack_file: StackFile) -> list[str]:
+    """URNs of groups that are in EKS as the program asks, and only Pulumi's state does not know it: a run was killed meanwhile.
+
+    A group whose stack file asks for another AMI than it has is none of them: `pulumi up` would replace its nodes.
+    """
+    wanted, ended = record_stack(readable(stack_file)).registrations if waiting else {}, list[str]()
+    for effect in waiting:
+        is_update = effect.type == kinds.NODE_GROUP and effect.operation == "update"
+        there, keys = found.described.get(effect.object_name) if is_update else None, _keys(effect)
+        if there and keys and all(there.get(key) == wanted[effect.urn].inputs.get(key) for key in keys):
+            ended.append(effect.urn)
+    return ended
 
 
 def _recordings(stack_file: StackFile) -> list[Recording]:
@@ -146,12 +162,13 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def standing_of(
-    found: Found, in_file: str, late: Sequence[str], waiting: Sequence[str], *, cluster: str, is_default: bool = False
-) -> Standing:
+    found: Found, in_file: str, late: Sequence[str], waiting: Sequence[str], *, cluster: str, is_default: bool = False,
+    ended: Sequence[str] = (),
+) -> Standing:  # fmt: skip
     """How far the cluster is.
 
-    `in_file`: the control plane's minor in the stack file; `late`: add-ons of an older minor; `waiting`: what `pulumi up` would change;
-    `is_default`: the file has no such key.
+    `in_file`: the control plane's minor in the stack file; `late`: add-ons of an older minor; `waiting`: what `pulumi up` would change,
+    but the groups `ended`, of which only Pulumi's state does not know the end; `is_default`: the file has no such key.
     Raises CommandError where the file does not fit the cluster, or holds changes that are no part of an upgrade.
     """
     plane, key = found.control_plane, "controlPlane.kubernetesVersion"
@@ -174,4 +191,6 @@ def standing_of(
         raise CommandError(f"`pulumi up` would change more than an upgrade does: {_listed(waiting)}", _TAKE_BACK)
     # A group whose keys were written before its nodes were rolled has its own step.
     beside = [change for change in waiting if f" {kinds.NODE_GROUP} " not in change]
-    return Standing(plane, found.groups, ("add-ons", "charts") if late else ("charts",) if beside else ())
+    unfinished: tuple[Kind, ...] = ("add-ons", "charts") if late else ("charts",) if beside else ()
+    # While something is under way, a later step runs the whole program, and looks at all groups again.
+    return Standing(plane, found.groups, unfinished, () if is_under_way else tuple(ended))

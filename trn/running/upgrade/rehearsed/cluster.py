@@ -1,17 +1,31 @@
 """The cluster of a rehearsed upgrade, and what its jobs meet."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
 
 from rich.text import Text
 
+from facts.document import Document
 from simulator.account.charts import chart_of
 from simulator.report.words import duration
 from trn.cli.lines import Line
 from trn.engine.program import record_stack
 from trn.engine.stack_file import StackFile
-from trn.running.upgrade.configuration import standing_file
-from trn.running.upgrade.steps import Standing
-from trn.running.upgrade.timed import Timed
+from trn.running.upgrade.steps import Standing, standing_file
+from trn.running.upgrade.timed import Timed, UpgradeStep
+
+
+class RehearsedUpgradeReport(Document, frozen=True):
+    """What `trn rehearse upgrade` found."""
+
+    schema_: Literal["trn-rehearse-upgrade"] = "trn-rehearse-upgrade"
+    stack: str
+    seconds: float
+    steps: tuple[UpgradeStep, ...]
+    stopped_at: str | None
+    """The step that failed; null where none did."""
+    charts: dict[str, str]
+    """Those that do not list a minor: what they list, by name."""
 
 
 def blocking(stack_file: StackFile, standing: Standing, minors: Sequence[str]) -> Mapping[str, str]:

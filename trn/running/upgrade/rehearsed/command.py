@@ -29,13 +29,18 @@ def upgrade(
     from trn.engine.program import record_stack
     from trn.engine.stack_file import read_stack_file
     from trn.running.upgrade.check import refuse_unknown_charts
-    from trn.running.upgrade.configuration import settings_before, standing_file
-    from trn.running.upgrade.path import minors_to, refuse_unknown
-    from trn.running.upgrade.rehearsed.cluster import blocking, summary
-    from trn.running.upgrade.releases import groups_at, release_for
-    from trn.running.upgrade.steps import Standing, steps
-    from trn.running.upgrade.timed import timed
-    from trn.running.upgrade.view import RehearsedUpgradeReport, print_plan, walk_part
+    from trn.running.upgrade.rehearsed.cluster import RehearsedUpgradeReport, blocking, summary
+    from trn.running.upgrade.steps import (
+        Standing,
+        groups_at,
+        minors_to,
+        refuse_unknown,
+        release_for,
+        settings_before,
+        standing_file,
+        steps,
+    )  # fmt: skip
+    from trn.running.upgrade.timed import print_plan, timed, walk_of
 
     refuse_unknown(to)
     stack_file = read_stack_file(stack)
@@ -47,7 +52,7 @@ def upgrade(
     refuse_unknown_charts(record_stack(standing_file(stack_file, standing)), accept or ())
     planned = timed(stack_file, standing, steps(standing, to, lambda group, minor: release_for(group, minor, settings)), seed=seed)
     charts = blocking(stack_file, standing, minors)
-    write_json(RehearsedUpgradeReport(**dict(walk_part(stack, planned)), charts=dict(charts)), json_file)
+    write_json(RehearsedUpgradeReport(stack=stack, **walk_of(planned), charts=dict(charts)), json_file)
     console = screen(json_file)
     print_plan(console, planned)
     print_lines(console, list(summary(planned, charts, frozenset(accept or ()))))
