@@ -2,7 +2,7 @@
 
 from typing import Annotated, TypeVar
 
-from facts import forms
+from facts import text_formats
 from facts.section import Formed, Section
 
 
@@ -23,7 +23,7 @@ SectionType = TypeVar("SectionType", bound=Section)
 class AddonSections(Section):
     """The section `addons`; its sections by add-on are fields of the model that the registry composes."""
 
-    mirror: Annotated[str, Formed(forms.REGISTRY)] | None = None
+    mirror: Annotated[str, Formed(text_formats.REGISTRY)] | None = None
     """Registry that holds copies of all images, for clusters without a way to the internet; `trn images --mirror` lists them. EKS add-ons come from EKS's own registry all the same."""
 
     def of(self, kind: type[SectionType]) -> SectionType:

@@ -71,7 +71,7 @@ class Use:
 
 
 def window(starts_at: str, ends_at: str) -> Window:
-    """The window between two times of the form `facts.forms.INSTANT`, in UTC."""
+    """The window between two times of the form `facts.text_formats.INSTANT`, in UTC."""
     return Window(datetime.fromisoformat(starts_at).astimezone(UTC), datetime.fromisoformat(ends_at).astimezone(UTC))
 
 

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaH
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError, core_schema
 
-from facts.forms import Form
+from facts.text_formats import Form
 
 KUBERNETES_NAME = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 """A name of Kubernetes that is a label of DNS (RFC 1123)."""
@@ -36,7 +36,7 @@ class OneOf:
 
 @dataclass(frozen=True)
 class Formed:
-    """Marks a text key that has a form of `facts.forms`: the schema has its pattern for editors, and an error says what is allowed."""
+    """Marks a text key that has a form of `facts.text_formats`: the schema has its pattern for editors, and an error says what is allowed."""
 
     form: Form
 

@@ -15,7 +15,7 @@ from typing import Any
 from facts.catalogue import instance_type
 from local_kubernetes.api import Api, Object, wait
 from simulator.account.state import AccountState
-from simulator.doors.kubernetes.nodes import nodes
+from simulator.kubernetes_endpoint.nodes import nodes
 
 KWOK = {"kwok.x-k8s.io/node": "fake"}
 """Annotation of nodes whose leases and pods kwok plays."""

@@ -193,11 +193,11 @@ class Inventory:
     def _control_plane(self, cluster: Registration) -> Box:
         network = cluster.inputs.get("vpcConfig") or {}
         support = "standard" if (cluster.inputs.get("upgradePolicy") or {}).get("supportType") == "STANDARD" else "extended"
-        doors = ["in the VPC"] if network.get("endpointPrivateAccess") else []
+        ways = ["in the VPC"] if network.get("endpointPrivateAccess") else []
         if network.get("endpointPublicAccess", True):
             blocks = _ids(network.get("publicAccessCidrs"))
-            doors.append("from " + (", ".join(blocks) if 0 < len(blocks) <= 3 else plural(len(blocks), "block") if blocks else "anywhere"))
-        opened = f"open {' and '.join(doors)}" if doors else "closed"
+            ways.append("from " + (", ".join(blocks) if 0 < len(blocks) <= 3 else plural(len(blocks), "block") if blocks else "anywhere"))
+        opened = f"open {' and '.join(ways)}" if ways else "closed"
         line = f"Kubernetes {cluster.inputs.get('version', 'newest')}, {support} support; endpoint {opened}"
         line += "; secrets encrypted by a KMS key" if cluster.inputs.get("encryptionConfig") else ""
         line += "; logs in CloudWatch" if cluster.inputs.get("enabledClusterLogTypes") else ""

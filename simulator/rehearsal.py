@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from facts.existing.description import Description
+from facts.external.description import Description
 from simulator import incidents
 from simulator.account.allowances import Allowances, Job
 from simulator.account.faults import Faults
@@ -11,13 +11,13 @@ from simulator.account.judge import findings
 from simulator.account.putting import put_existing
 from simulator.account.state import AccountState
 from simulator.account.world import World
-from simulator.doors.recorder import record
 from simulator.engine.clock import Step
 from simulator.engine.lifecycle import Run, bring_up, take_down
 from simulator.engine.order import DEFAULT_PARALLEL
 from simulator.engine.run import Engine, Phase
 from simulator.engine.state import State
 from simulator.faults_syntax import FaultRequest
+from simulator.recorder.recorder import record
 from simulator.recording import Recording
 from simulator.report import schema as report
 from simulator.report.assemble import Story, report_of

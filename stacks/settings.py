@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from addons.versions import SUPPORTED_KUBERNETES
-from facts import budgets, forms
+from facts import budgets, text_formats
 from facts.catalogue import CORE_TYPES, NEURON_TYPES
 from facts.efa import EfaLayout
 from facts.names import CLUSTER_NAME, CONTROL_PLANE_ROLE, GIVEN_ROLES, NODE_GROUP_NAME_LIMIT, role_name
@@ -27,14 +27,14 @@ LOG_RETENTION_DAYS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 
 """Retentions that CloudWatch Logs takes (CloudWatch Logs API, PutRetentionPolicy)."""
 
 
-ZoneSubnets = dict[str, Annotated[str, Formed(forms.SUBNET_ID)]]
+ZoneSubnets = dict[str, Annotated[str, Formed(text_formats.SUBNET_ID)]]
 """Subnets by zone id."""
 
 
 class ExistingNetwork(Section):
     """A VPC that others keep: the stack is put into it, and makes, changes and deletes nothing of it."""
 
-    vpc_id: Annotated[str, Formed(forms.VPC_ID)]
+    vpc_id: Annotated[str, Formed(text_formats.VPC_ID)]
     """The VPC. Another one takes another cluster, with another `name`: EKS keeps a control plane in the VPC in which it was made."""
     nodes: ZoneSubnets
     """Subnets of nodes and pods: one for each zone of `network.zones`, by zone id."""
@@ -72,13 +72,13 @@ class Network(Section):
 class AccessEntry(Section):
     """One principal that may use the Kubernetes API."""
 
-    principal_arn: Annotated[str, Formed(forms.PRINCIPAL_ARN)]
+    principal_arn: Annotated[str, Formed(text_formats.PRINCIPAL_ARN)]
     """ARN of an IAM role or user."""
     policy: Literal["AmazonEKSClusterAdminPolicy", "AmazonEKSAdminPolicy", "AmazonEKSEditPolicy", "AmazonEKSViewPolicy"] = (
         "AmazonEKSClusterAdminPolicy"
     )
     """EKS access policy. The default may do everything in the cluster."""
-    namespaces: tuple[Annotated[str, Formed(forms.NAMESPACES)], ...] = ()
+    namespaces: tuple[Annotated[str, Formed(text_formats.NAMESPACES)], ...] = ()
     """Namespaces the policy is limited to; `team-*` are all that begin so. Empty means the whole cluster."""
 
 
@@ -104,9 +104,9 @@ class ControlPlane(Section):
     """Control-plane logs sent to CloudWatch, billed by volume."""
     log_retention_days: int = 30
     """Days the control-plane logs are kept."""
-    encryption_key_arn: Annotated[str, Formed(forms.KMS_KEY_ARN)] | None = None
+    encryption_key_arn: Annotated[str, Formed(text_formats.KMS_KEY_ARN)] | None = None
     """KMS key for Kubernetes secrets. Without it the stack makes one of its own. EKS takes a key once: a running cluster keeps the one it was made with."""
-    role_name: Annotated[str, Formed(forms.ROLE_NAME)] | None = None
+    role_name: Annotated[str, Formed(text_formats.ROLE_NAME)] | None = None
     """Name of the control plane's IAM role. Without it, it is built from the cluster's name. For a cluster that `trn import` took over: EKS keeps the role that a cluster was made with: another name is refused while the cluster is up."""
     deletion_protection: bool = False
     """With it EKS refuses to delete the cluster, and `pulumi destroy` stops there, until it is off again."""
@@ -188,9 +188,9 @@ class NodeGroup(Section):
 class DataRepository(Section):
     """A link between the file system and an S3 prefix."""
 
-    s3_uri: Annotated[str, Formed(forms.S3_URI)]
+    s3_uri: Annotated[str, Formed(text_formats.S3_URI)]
     """Bucket, or bucket and prefix."""
-    path: Annotated[str, Formed(forms.FILE_SYSTEM_PATH)] = "/data"
+    path: Annotated[str, Formed(text_formats.FILE_SYSTEM_PATH)] = "/data"
     """Directory of the file system that mirrors the prefix."""
     error_log: bool = False
     """Write what FSx could not import or export to the log group /aws/fsx/NAME, kept as long as the control plane's logs and billed by volume. Without it a file that never reached S3 is seen nowhere."""
@@ -199,11 +199,11 @@ class DataRepository(Section):
 class ExistingFileSystem(Section):
     """A Lustre file system that others keep: pods mount it, and the stack makes, changes and deletes nothing of it."""
 
-    file_system_id: Annotated[str, Formed(forms.FILE_SYSTEM_ID)]
+    file_system_id: Annotated[str, Formed(text_formats.FILE_SYSTEM_ID)]
     """The file system, of the stack's account and region. Another one is mounted in place of it; jobs that mount the claim are stopped for that."""
-    mount_name: Annotated[str, Formed(forms.MOUNT_NAME)]
+    mount_name: Annotated[str, Formed(text_formats.MOUNT_NAME)]
     """Its mount name, which FSx gave it. `trn check` compares it."""
-    client_security_group_id: Annotated[str, Formed(forms.SECURITY_GROUP_ID)] | None = None
+    client_security_group_id: Annotated[str, Formed(text_formats.SECURITY_GROUP_ID)] | None = None
     """Security group of the VPC that all nodes get besides their own, where the file system lets clients in by it. Without it, the file system must let in the addresses of the nodes' subnets. Changing it rolls all nodes."""
 
 
@@ -254,9 +254,9 @@ class Storage(Section):
 class Iam(Section):
     """IAM roles that the stack makes."""
 
-    permissions_boundary: Annotated[str, Formed(forms.POLICY_ARN)] | None = None
+    permissions_boundary: Annotated[str, Formed(text_formats.POLICY_ARN)] | None = None
     """Policy that no role of the stack may go beyond, in accounts that allow no role without one. It must allow what the roles need; `trn check` asks whether it is there. Changed in place."""
-    path: Annotated[str, Formed(forms.IAM_PATH)] = "/"
+    path: Annotated[str, Formed(text_formats.IAM_PATH)] = "/"
     """Path of all roles of the stack, where an account lets roles be made below one only, such as `/teams/training/`. Names do not change with it. Set it from the first day: IAM moves no role, and a running cluster keeps the role that it was made with."""
     roles: dict[
         Annotated[
@@ -266,7 +266,7 @@ class Iam(Section):
                 "these are the roles of the control plane, nodes, pods and schedules; docs/existing.md says what each must allow",
             ),
         ],
-        Annotated[str, Formed(forms.ROLE_ARN)],
+        Annotated[str, Formed(text_formats.ROLE_ARN)],
     ] = Field(default_factory=dict)
     """Roles that others keep, by what they are for: the stack makes no such role, policy or attachment, and changes none. `trn check` compares each with what the stack would have made. Another role for `node` replaces all node groups; that of `control-plane` is kept for the cluster's life."""
 
@@ -278,7 +278,7 @@ class Training(Section):
     """Namespace of jobs, claim and etcd."""
     toolchain: Annotated[str, OneOf(tuple(TOOLCHAINS), "docs/toolchains.md says what each is")] | None = None
     """What the images of jobs bring, unless a job says otherwise: framework, SDK release and all that goes with it. With it, the instance types of node groups, and drivers of pinned and newest AMIs, are checked against it."""
-    image_repository: Annotated[str, Formed(forms.ECR_REPOSITORY)] | None = None
+    image_repository: Annotated[str, Formed(text_formats.ECR_REPOSITORY)] | None = None
     """Repository of the account's ECR registry that others keep: `trn image push` and `trn image build --push` put images into it, and make, tag and change nothing else of it. Without it, the cluster's own, NAME/training, which a first push makes."""
 
 
@@ -291,9 +291,9 @@ class BudgetAlarm(Section):
     """Parts of the limit, in per cent, at which a message is sent once costs have reached them. Billing data is up to a day old."""
     forecast_percent: tuple[Annotated[int, Field(ge=1, le=1000)], ...] = (100,)
     """Parts of the limit that the forecast for the whole month reaches. AWS forecasts after about five weeks of costs."""
-    emails: tuple[Annotated[str, Formed(forms.EMAIL)], ...] = Field(default=(), max_length=budgets.MOST_ADDRESSES)
+    emails: tuple[Annotated[str, Formed(text_formats.EMAIL)], ...] = Field(default=(), max_length=budgets.MOST_ADDRESSES)
     """Addresses that get the messages; they confirm nothing."""
-    sns_topic_arn: Annotated[str, Formed(forms.SNS_TOPIC_ARN)] | None = None
+    sns_topic_arn: Annotated[str, Formed(text_formats.SNS_TOPIC_ARN)] | None = None
     """SNS topic that gets the messages too. Its policy must let `budgets.amazonaws.com` publish; `trn check` looks it up."""
 
 

@@ -18,7 +18,7 @@ from components import permanent
 from components.budget_alarm import BudgetAlarm, BudgetAlarmArgs
 from components.component import Component, RoleRules
 from components.control_plane import AccessEntryArgs, ControlPlane, ControlPlaneArgs
-from components.existing_network import ExistingNetwork, ExistingNetworkArgs
+from components.external_network import ExistingNetwork, ExistingNetworkArgs
 from components.file_system import SharedFileSystem, existing_file_system
 from components.identity import PodIdentity, ServiceAccount, node_role
 from components.lustre import Lustre, LustreArgs
@@ -32,7 +32,7 @@ from facts.cidr import plan_subnets
 from facts.permanent import KEPT
 from stacks import outputs
 from stacks.cluster import cluster_of
-from stacks.existing import control_plane_subnets, file_system_subnets, wanted_tags
+from stacks.external import control_plane_subnets, file_system_subnets, wanted_tags
 from stacks.group_schedules import size_changes
 from stacks.node_groups import CORE_GROUP, NodeContext, core_group_args, neuron_group_args
 from stacks.settings import Settings, control_plane_role, existing_vpc, kept_role

@@ -17,11 +17,11 @@ from report.timeline import timeline_svg
 from simulator import bounds
 from simulator.account.world import World
 from simulator.comparisons import comparisons
-from simulator.doors.recorder import program_at, record
 from simulator.engine.crash import cases
 from simulator.engine.run import Engine, Kill
 from simulator.engine.schedule import run_destroy, run_up
 from simulator.engine.state import State
+from simulator.recorder.recorder import program_at, record
 from simulator.recording import Recording
 from simulator.rehearsal import Rehearsal, Stack, rehearse
 from stacks.config import REHEARSAL_VARIABLE

@@ -13,7 +13,7 @@ import pytest
 import typer.main
 
 from simulator import rehearsal
-from simulator.doors.recorder import ProgramFile
+from simulator.recorder.recorder import ProgramFile
 from simulator.recording import Recording
 
 KEPT = 12

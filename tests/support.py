@@ -12,7 +12,7 @@ import yaml
 from facts.catalogue import NEURON_TYPES, known_zone_ids
 from facts.neuron_releases import AMI_RELEASES
 from facts.regions import zone_id_prefix
-from simulator.doors.recorder import program_at
+from simulator.recorder.recorder import program_at
 from simulator.recording import Recording
 from tests.sharing import recorded
 from trn.engine.stack_file import as_pulumi

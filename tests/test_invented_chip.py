@@ -9,7 +9,7 @@ from addons.slurm.values import gres_conf
 from facts.catalogue import NEURON_TYPES, Chip, InstanceType
 from facts.names import NEURON_CORE_RESOURCE
 from facts.toolchains import TOOLCHAINS, allowed_workers
-from simulator.doors.kubernetes.server import ApiServer
+from simulator.kubernetes_endpoint.server import ApiServer
 from stacks.config import parse_settings
 from stacks.problems import ConfigurationError
 from tests.simulator.account.standing import standing

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
-from facts import forms
+from facts import text_formats
 from facts.mistakes import File, problems_of
 from facts.problems import Problem, missing
 from facts.section import Formed, Section
@@ -34,7 +34,7 @@ class Account(Section):
     """Output `clusterArn`, of which HyperPod's nodes become nodes."""
     role_arn: str | None = Field(default=None, pattern=_ROLE)
     """Role that SageMaker takes on; the stack makes none."""
-    s3_uri: Annotated[str, Formed(forms.S3_URI)] | None = None
+    s3_uri: Annotated[str, Formed(text_formats.S3_URI)] | None = None
     """Where SageMaker writes what a job leaves, and where HyperPod finds its life-cycle scripts; the stack makes none."""
     ami_id: str | None = Field(default=None, pattern=r"^ami-([0-9a-f]{8}|[0-9a-f]{17})$")
     """AMI of ParallelCluster's compute nodes, made by `pcluster build-image` with the Neuron driver: ParallelCluster's own have none."""

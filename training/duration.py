@@ -1,6 +1,6 @@
 """Times as users write them in a job file: `90s`, `30m`, `12h`, `7d`."""
 
-from facts.forms import Form
+from facts.text_formats import Form
 
 _UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 LONGEST_S = 2**31 - 1

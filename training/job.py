@@ -12,11 +12,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from facts import forms
-from facts.forms import Form
+from facts import text_formats
 from facts.mistakes import File, problems_of
 from facts.problems import Problem, missing
 from facts.section import KUBERNETES_NAME, Formed, OneOf, Section
+from facts.text_formats import Form
 from facts.toolchains import TOOLCHAINS, Start
 from training.duration import DURATION
 
@@ -74,7 +74,7 @@ class Data(Section):
 
     path: Annotated[str, Formed(PATH)]
     """Where the job reads it, on one of its mounts; the job sees it as `TRN_DATA`."""
-    source: Annotated[str, Formed(forms.S3_URI)] | None = None
+    source: Annotated[str, Formed(text_formats.S3_URI)] | None = None
     """S3 prefix that it is copied from before the first run."""
 
 
@@ -116,7 +116,7 @@ class Job(Section):
     """Name of the job, and of what is made for it. A second job of the name is refused while the first is there."""
     toolchain: Annotated[str, OneOf((*TOOLCHAINS, NO_TOOLCHAIN), "docs/toolchains.md says what each is")] | None = None
     """What the job's image brings. Without it, the stack's `training.toolchain`; `none` for an image that brings something else, of which nothing is checked."""
-    image: Annotated[str, Formed(forms.IMAGE)] | None = None
+    image: Annotated[str, Formed(text_formats.IMAGE)] | None = None
     """Image with a tag or a digest. Without it, the toolchain's own."""
     command: tuple[str, ...] = ()
     """What each worker runs, word by word. Either this or `recipe`."""

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from addons.declaration import Declaration
 from addons.section import AddonSettings
-from facts import forms
+from facts import text_formats
 from facts.section import Formed
 
 NODE_LABEL = "batch.amazonaws.com/compute-environment-uuid"
@@ -26,7 +26,7 @@ class BatchSettings(AddonSettings):
     """Node groups whose nodes Batch may use. At least one. Their nodes stay the stack's: Batch starts and ends none."""
     compute_environment_id: str | None = Field(default=None, pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
     """The environment's UUID, which labels the groups' nodes as its own. Batch makes it up: set it after the first `pulumi up`, with what the output `batchComputeEnvironmentId` prints. Without it jobs stay RUNNABLE."""
-    image: Annotated[str, Formed(forms.IMAGE)] | None = None
+    image: Annotated[str, Formed(text_formats.IMAGE)] | None = None
     """Image of the job definitions, one for each group, each over a whole node. Without it none is made, and jobs need definitions of yours."""
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 from addons.declaration import Declaration
 from addons.section import AddonSettings
 from addons.versions import FLUENT_BIT
-from facts import forms
+from facts import text_formats
 from facts.section import Formed
 
 NAMESPACE = "logging"
@@ -19,7 +19,7 @@ class FluentBitSettings(AddonSettings):
     """Send the logs of all pods to the log group /aws/eks/NAME/pods."""
     retention_days: int = 30
     """Days that the logs are kept in CloudWatch."""
-    s3_bucket: Annotated[str, Formed(forms.BUCKET)] | None = None
+    s3_bucket: Annotated[str, Formed(text_formats.BUCKET)] | None = None
     """A bucket of yours that gets them too. None by default; the stack neither makes nor deletes it."""
 
 

@@ -9,7 +9,7 @@ from addons.cluster import Cluster
 from addons.declaration import Declaration
 from addons.section import AddonSettings
 from addons.versions import PYTHON_IMAGE
-from facts import forms
+from facts import text_formats
 from facts.section import Formed
 
 NAME = "idle-guard"
@@ -24,9 +24,9 @@ class IdleGuardSettings(AddonSettings):
     """Hours without any pod that asks for Neuron after which a message is sent; it is repeated every day."""
     action: Literal["message", "scale-to-zero"] = "message"
     """What else is done then. With `scale-to-zero` the group is set to no nodes, unless it is autoscaled, has a smallest size, is paid in advance or reserved, or belongs to AWS Batch."""
-    emails: tuple[Annotated[str, Formed(forms.EMAIL)], ...] = ()
+    emails: tuple[Annotated[str, Formed(text_formats.EMAIL)], ...] = ()
     """Addresses that get the messages, by a topic of the stack's own. Each must confirm the link in a first message from AWS."""
-    sns_topic_arn: Annotated[str, Formed(forms.SNS_TOPIC_ARN)] | None = None
+    sns_topic_arn: Annotated[str, Formed(text_formats.SNS_TOPIC_ARN)] | None = None
     """A topic that is there already, in place of `emails`. It is not changed."""
 
 

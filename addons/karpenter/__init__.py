@@ -7,7 +7,7 @@ from pydantic import Field
 from addons.declaration import Declaration
 from addons.section import AddonSettings
 from addons.versions import KARPENTER, KARPENTER_CRD
-from facts import forms
+from facts import text_formats
 from facts.capacity_blocks import Window, window
 from facts.catalogue import NEURON_TYPES
 from facts.kubernetes_kinds import DrainedKind, DrainStage, Resource
@@ -22,9 +22,9 @@ NODE_CLASS, NODE_POOL = "karpenter.k8s.aws/v1 EC2NodeClass", "karpenter.sh/v1 No
 class KarpenterBlock(Section):
     """When a pool's capacity block begins and ends. Karpenter finds the block by its id and needs no times; jobs are checked against them."""
 
-    starts_at: Annotated[str, Formed(forms.INSTANT)]
+    starts_at: Annotated[str, Formed(text_formats.INSTANT)]
     """Start of the block, with its time zone and in quotes: Karpenter launches no node before it."""
-    ends_at: Annotated[str, Formed(forms.INSTANT)]
+    ends_at: Annotated[str, Formed(text_formats.INSTANT)]
     """End of the block, with its time zone and in quotes: 11:30 UTC, as for all capacity blocks. Karpenter drains its nodes 40 minutes before."""
 
     @property
@@ -68,7 +68,7 @@ class KarpenterSettings(AddonSettings):
 
     enabled: bool = False
     """Install Karpenter, its CRDs, its role and its interruption queue."""
-    ami_version: Annotated[str, Formed(forms.AMI_VERSION)] = f"v{ami_date(AMI_RELEASES['1.35'])}"
+    ami_version: Annotated[str, Formed(text_formats.AMI_VERSION)] = f"v{ami_date(AMI_RELEASES['1.35'])}"
     """AMI release of all its nodes, such as `v20260505`: Karpenter has no other pin, and `latest` would replace nodes that train."""
     neuron_pools: dict[Annotated[str, Field(pattern=f"^{KUBERNETES_NAME}$", max_length=40)], KarpenterNeuronPool] = Field(
         default_factory=dict

@@ -5,7 +5,7 @@ from typing import Annotated
 from addons import prometheus
 from addons.declaration import Declaration
 from addons.section import AddonSettings
-from facts import forms
+from facts import text_formats
 from facts.section import Formed
 
 
@@ -14,7 +14,7 @@ class ManagedPrometheusSettings(AddonSettings):
 
     enabled: bool = False
     """Make a workspace and let Prometheus write to it. Billed by samples; the workspace, with its data, is deleted with the stack."""
-    workspace_arn: Annotated[str, Formed(forms.WORKSPACE_ARN)] | None = None
+    workspace_arn: Annotated[str, Formed(text_formats.WORKSPACE_ARN)] | None = None
     """A workspace that others keep, of the stack's account and region, in place of one of the stack's own: Prometheus writes to it and Grafana reads it, and it stays when the stack is destroyed. An own workspace is deleted, with its data, when this is set."""
 
 

@@ -8,7 +8,7 @@ from addons.managed_prometheus import ManagedPrometheusSettings
 from addons.prometheus import NAMESPACE, SERVICE_ACCOUNT
 from addons.site import Site
 from components.identity import ServiceAccount
-from facts.existing.workspace import endpoint
+from facts.external.workspace import endpoint
 from facts.policies.watching import remote_write_policy
 
 

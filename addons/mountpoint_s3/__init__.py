@@ -4,7 +4,7 @@ from typing import Annotated
 
 from addons.declaration import Declaration
 from addons.section import AddonSettings
-from facts import forms
+from facts import text_formats
 from facts.section import Formed
 
 EKS_NAME = "aws-mountpoint-s3-csi-driver"
@@ -17,7 +17,7 @@ class MountpointS3Settings(AddonSettings):
 
     enabled: bool = False
     """Mount buckets of yours."""
-    buckets: tuple[Annotated[str, Formed(forms.BUCKET)], ...] = ()
+    buckets: tuple[Annotated[str, Formed(text_formats.BUCKET)], ...] = ()
     """Buckets that may be mounted. At least one."""
     writable: bool = False
     """Also write and delete objects. Without it mounts are read-only."""

@@ -7,7 +7,7 @@ from pydantic import Field
 from addons.declaration import Declaration
 from addons.section import AddonSettings
 from addons.versions import TRAINER
-from facts import forms
+from facts import text_formats
 from facts.kubernetes_kinds import DrainStage, Resource, job_kind
 from facts.section import Formed, OneOf
 from facts.toolchains import TOOLCHAINS
@@ -23,9 +23,9 @@ class TrainerSettings(AddonSettings):
     """TrainJobs."""
     job_set: bool = True
     """Install JobSet with it. Only off where JobSet is there by other means: a second one is refused, since both bring the ClusterRole `jobset-controller`."""
-    images: dict[Annotated[str, OneOf(tuple(TOOLCHAINS), "docs/toolchains.md says what each is")], Annotated[str, Formed(forms.IMAGE)]] = (
-        Field(default_factory=dict)
-    )
+    images: dict[
+        Annotated[str, OneOf(tuple(TOOLCHAINS), "docs/toolchains.md says what each is")], Annotated[str, Formed(text_formats.IMAGE)]
+    ] = Field(default_factory=dict)
     """Images of the runtimes by toolchain, in place of AWS's: each toolchain with an image has a runtime `neuron-TOOLCHAIN`. Where `addons.volcano` is on, the pods of its TrainJobs start together, or none, in the queue that their annotation `scheduling.volcano.sh/queue-name` names."""
 
 

@@ -7,7 +7,7 @@ from pydantic import Field
 from addons.declaration import Declaration
 from addons.section import AddonSettings
 from addons.versions import VOLCANO
-from facts import forms
+from facts import text_formats
 from facts.kubernetes_kinds import DrainedKind, DrainStage, Resource, job_kind
 from facts.section import KUBERNETES_NAME, Formed, Section
 
@@ -42,7 +42,7 @@ class VolcanoSettings(AddonSettings):
     """TorchX submits Volcano jobs, so without it the BERT example cannot start."""
     replicas: int = Field(default=2, ge=1, le=3)
     """Replicas of scheduler, controller and admission; above 1 they elect a leader."""
-    image_registry: Annotated[str, Formed(forms.REGISTRY)] = "docker.io"
+    image_registry: Annotated[str, Formed(text_formats.REGISTRY)] = "docker.io"
     """Registry of the images. Docker Hub limits anonymous pulls."""
     topology: bool = False
     """A HyperNode for each group with EFA: jobs with `networkTopology: {mode: hard, highestTierAllowed: 1}` stay within one, and so on one EFA network."""

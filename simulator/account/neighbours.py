@@ -1,7 +1,7 @@
 """What others made in the same account, as AWS describes it, and what of it holds an object that is to be deleted.
 
 Neighbours are not made by this program: other clusters, colleagues' resources, what was made in the console. Kinds are
-those of `simulator.doors.wire`, entries as the service lists them.
+those of `simulator.aws_endpoint`, entries as the service lists them.
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -1,12 +1,12 @@
 """Everything of a description put into an account: neighbours that the program uses and never makes."""
 
-from facts.existing.description import Description
-from facts.existing.role import Role
-from facts.existing.workspace import Workspace, workspace_id
+from facts.external.description import Description
+from facts.external.role import Role
+from facts.external.workspace import Workspace, workspace_id
 from facts.iam import to_json
 from facts.resources.rights import passed_role, role_of
-from simulator.account.existing import put_network
-from simulator.account.existing_file_system import put_file_system
+from simulator.account.external import put_network
+from simulator.account.external_file_system import put_file_system
 from simulator.account.state import AccountState
 from simulator.outputs import CREATED_AT
 

@@ -1,4 +1,4 @@
-"""The simulated account as every door meets it: requests are judged, change what exists, and have consequences."""
+"""The simulated account as every way in meets it: requests are judged, change what exists, and have consequences."""
 
 from dataclasses import dataclass, field, replace
 

@@ -6,7 +6,7 @@ Rules compare the configuration with tables and with itself, never with an accou
 from collections.abc import Callable, Collection, Iterator
 
 from facts.problems import Problem
-from stacks.rules import addons, candidates, control_plane, existing, money, network, node_groups, queues, scaling, times, workloads
+from stacks.rules import addons, candidates, control_plane, external, money, network, node_groups, queues, scaling, times, workloads
 from stacks.rules.notices import notices
 from stacks.settings import Settings
 
@@ -17,11 +17,11 @@ Rule = Callable[[Settings], Iterator[Problem]]
 RULES: dict[Rule, tuple[str, ...]] = {
     network.region: ("region",),
     network.zones: ("region", "network"),
-    existing.own_network_keys: ("network",),
-    existing.existing_zones: ("region", "network"),
-    existing.existing_subnets: ("network", "addons"),
-    existing.existing_file_system: ("network", "storage"),
-    existing.existing_workspace: ("region", "addons"),
+    external.own_network_keys: ("network",),
+    external.existing_zones: ("region", "network"),
+    external.existing_subnets: ("network", "addons"),
+    external.existing_file_system: ("network", "storage"),
+    external.existing_workspace: ("region", "addons"),
     network.address_space: ("network",),
     network.endpoints: ("region", "network"),
     network.way_out: ("region", "network", "controlPlane", "nodes", "nodeGroups", "storage", "training", "addons"),

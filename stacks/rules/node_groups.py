@@ -7,10 +7,10 @@ from addons.versions import SUPPORTED_KUBERNETES
 from facts import ami_releases as published
 from facts import neuron_releases
 from facts.catalogue import NEURON_TYPES
-from facts.forms import LABEL_KEY, LABEL_VALUE, is_date
 from facts.kubernetes_versions import KUBELET_SKEW, minor_number
 from facts.names import EFA_LABEL, GROUP_LABEL
 from facts.problems import Problem, missing
+from facts.text_formats import LABEL_KEY, LABEL_VALUE, is_date
 from facts.toolchains import TOOLCHAINS, Toolchain, driver_conflict, hardware_conflict
 from stacks.settings import CoreNodes, NodeGroup, Settings, largest_size, uses_efa
 

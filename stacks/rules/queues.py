@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
 from addons.volcano import VolcanoSettings
-from facts.forms import RESOURCE_NAME
 from facts.names import EFA_RESOURCE, NEURON_CORE_RESOURCE, NEURON_RESOURCE
 from facts.problems import Problem
+from facts.text_formats import RESOURCE_NAME
 from facts.volcano_queues import LARGEST, MAX_QUEUE_DEPTH, OWN_QUEUES, QUANTITY, ROOT_QUEUE, amount
 from stacks.settings import Settings
 

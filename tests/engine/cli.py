@@ -18,9 +18,9 @@ import pytest
 import yaml
 
 from simulator.account.disk import Object
-from simulator.doors.providers.calls import Call, read_calls
-from simulator.doors.providers.cloud import Cloud
 from simulator.engine.order import creation_dependencies, in_order
+from simulator.providers.calls import Call, read_calls
+from simulator.providers.cloud import Cloud
 from simulator.recording import Recording
 from tests.support import copy_project, record_stack
 from trn.practice.engine.project import EngineFolder

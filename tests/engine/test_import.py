@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from simulator.account.disk import AccountFolder
 from simulator.account.state import AccountState
 from simulator.account.world import World
-from simulator.doors.wire import door
+from simulator.aws_endpoint import endpoint
 from tests.engine.cli import Engine, needs_cli
 from tests.trn.before.other_makers import BLUEPRINT, EKSCTL, REGION, blueprint_account, eksctl_account
 from trn.app import app
@@ -25,7 +25,7 @@ def taken_over(state: AccountState, cluster: str, root: Path, monkeypatch: pytes
     engine = Engine.new(root)
     engine.stack_file.unlink()
     AccountFolder(engine.folder.account).save(state)
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, _stack, region: BotoApi(region, door.wire(World(state)).session()))
+    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, _stack, region: BotoApi(region, endpoint.wire(World(state)).session()))
     monkeypatch.chdir(engine.project)
     said = CliRunner().invoke(app, ["import", "dev", "--cluster", cluster, "--region", REGION, "--json", "-"], catch_exceptions=False)
     assert said.exit_code == 0, said.output

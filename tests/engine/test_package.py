@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from simulator.doors.providers.cloud import Cloud
+from simulator.providers.cloud import Cloud
 from stacks.package import Package
 from stacks.package_schema import COMPONENT
 from tests.engine.cli import needs_cli

@@ -10,8 +10,8 @@ import pytest
 
 from local_kubernetes.api import Api, Object, wait
 from local_kubernetes.control_plane import ControlPlane
+from tests.kubernetes.client import client_of
 from tests.kubernetes.conftest import Programs
-from tests.kubernetes.door import door_of
 from tests.kubernetes.jobset import job_set_controller
 from tests.kubernetes.kubelet.session import bound_claim
 from tests.kubernetes.pods import IMAGE
@@ -66,18 +66,18 @@ def test_the_jobs_own_pods_end_and_another_controllers_stay(name: str, control_p
     for item in (foreign(namespace), *launcher(name).render(job(launcher=name), on)):
         stays(item)
         api.create(item).ok()
-    door = door_of(control_plane)
+    client = client_of(control_plane)
 
     def running() -> set[str]:
         pods = api.items(f"/api/v1/namespaces/{namespace}/pods")
         return {pod["metadata"]["uid"] for pod in pods if pod["status"]["phase"] == "Running"}
 
     before = wait(lambda: found if len(found := running()) == 3 else set(), "its two pods run, and the other one")
-    view = look(door, namespace)
+    view = look(client, namespace)
     plan = CancelPlan(view.named("bert", namespace), True, view.owners)
     (web,) = [pod["metadata"]["uid"] for pod in plan.job.pods if pod not in plan.own_pods]
     assert len(plan.job.pods) == 3
-    done = cancelled(door, plan.job.reference, namespace, now=True, pause=time.sleep)
+    done = cancelled(client, plan.job.reference, namespace, now=True, pause=time.sleep)
     assert done.is_gone
     assert any("is left" in line for line in done.told)
     assert running() & before == {web}

@@ -12,7 +12,7 @@ from local_kubernetes.control_plane import ControlPlane
 from local_kubernetes.crds import install
 from tests.addons.test_custom_resources import BASES, CLUSTER_QUEUE, LOCAL_QUEUE, POOL, SAMPLES
 from tests.kubernetes import crds
-from tests.kubernetes.door import door_of
+from tests.kubernetes.client import client_of
 from tests.kubernetes.pods import IMAGE
 from tests.kubernetes.rights import granted
 from tests.trn.ending import draining
@@ -103,10 +103,10 @@ class Controllers:
         time.sleep(1.5)
 
 
-def drain(door: KubernetesClient, controllers: Controllers) -> tuple[list[str], list[str]]:
+def drain(client: KubernetesClient, controllers: Controllers) -> tuple[list[str], list[str]]:
     """What is left, and what was said meanwhile."""
     said: list[str] = []
-    return draining.drain(door, pause=controllers.act, tell=said.append), said
+    return draining.drain(client, pause=controllers.act, tell=said.append), said
 
 
 def rules() -> dict[str, set[str]]:
@@ -131,7 +131,7 @@ def test_what_a_kubernetes_of_its_own_owns_stays(control_plane: ControlPlane, wi
     ).ok()
     own = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data-db-0", "namespace": namespace}}
     wait(lambda: with_kinds.exists(own), "the claim is made")
-    assert [step.target.name for step in plan_drain(door_of(control_plane)).steps if step.target.namespace == namespace] == []
+    assert [step.target.name for step in plan_drain(client_of(control_plane)).steps if step.target.namespace == namespace] == []
 
 
 @pytest.mark.parametrize("resource", [kind.resource for kind in KINDS] + [STATEFUL_SETS], ids=lambda resource: resource.qualified)
@@ -139,7 +139,7 @@ def test_no_list_right_is_for_nothing(control_plane: ControlPlane, with_kinds: A
     """Without it nothing is known of this one kind, and the plan says where."""
     fewer = {name: verbs - ({"list"} if name == resource.qualified else set()) for name, verbs in rules().items()}
     with granted(control_plane, "drainer", fewer):
-        unknown = plan_drain(door_of(control_plane, "drainer", ())).unknown
+        unknown = plan_drain(client_of(control_plane, "drainer", ())).unknown
     assert list(unknown) == [resource.kind]
     assert f"403 Forbidden (GET {resource.path}/{resource.plural}" in unknown[resource.kind]
 
@@ -157,7 +157,7 @@ def test_no_acting_right_is_for_nothing(control_plane: ControlPlane, with_kinds:
     item = item_of(kind, "default")
     item["metadata"]["uid"] = "0" * 8
     with granted(control_plane, "drainer", fewer), pytest.raises(Unreachable, match="403 Forbidden"):
-        kind.act(door_of(control_plane, "drainer", ()), item)
+        kind.act(client_of(control_plane, "drainer", ()), item)
 
 
 def test_every_kind_is_drained_with_the_documented_rights(control_plane: ControlPlane, with_kinds: Api, items: dict[str, Object]):
@@ -166,7 +166,7 @@ def test_every_kind_is_drained_with_the_documented_rights(control_plane: Control
     The last test: for up to 30 s after a kind was made the garbage collector does not know it, and a drain waits for it.
     """
     with granted(control_plane, "drainer", rules()):
-        left, said = drain(door_of(control_plane, "drainer", ()), Controllers(with_kinds, items))
+        left, said = drain(client_of(control_plane, "drainer", ()), Controllers(with_kinds, items))
     assert left == [], said
     assert [line for line in said if "cannot" in line] == []
     for kind in KINDS:

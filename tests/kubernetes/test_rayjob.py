@@ -16,8 +16,8 @@ import pytest
 from facts.names import GROUP_LABEL, NEURON_RESOURCE
 from local_kubernetes.api import Api, Object, wait
 from local_kubernetes.control_plane import ControlPlane
+from tests.kubernetes.client import client_of
 from tests.kubernetes.conftest import Programs
-from tests.kubernetes.door import door_of
 from tests.kubernetes.garbage import wait_until_it_knows_all_kinds
 from tests.kubernetes.kubelet.looking import pods_of
 from tests.kubernetes.kubelet.session import bound_claim
@@ -91,11 +91,11 @@ def test_cancelled_at_once_its_pods_end_and_another_owners_stay(control_plane: C
         {"apiVersion": "v1", "kind": "ConfigMap", "name": "web", "uid": made["metadata"]["uid"], "controller": True}
     ]
     api.create(foreign).ok()
-    door = door_of(control_plane)
-    view = look(door, namespace)
+    client = client_of(control_plane)
+    view = look(client, namespace)
     plan = CancelPlan(view.named("bert", namespace), True, view.owners)
     assert {item["metadata"]["name"] for item in plan.job.pods if item not in plan.own_pods} == {"foreign"}
-    assert cancelled(door, plan.job.reference, namespace, now=True, pause=time.sleep).is_gone
+    assert cancelled(client, plan.job.reference, namespace, now=True, pause=time.sleep).is_gone
     # KubeRay may make a pod again before it hears of the end of its cluster: that one goes with its owner.
     wait(
         lambda: [item["metadata"]["name"] for item in pods_of(api, namespace, f"ray.io/cluster={name}")] == ["foreign"], "its pods are gone"

@@ -7,7 +7,7 @@ import pytest
 
 from local_kubernetes.api import Api, Object, wait
 from local_kubernetes.control_plane import ControlPlane
-from tests.kubernetes.door import door_of
+from tests.kubernetes.client import client_of
 from tests.training.sites import EVERYTHING, job
 from training.launchers import launcher
 from trn.aws.lock import Holder
@@ -27,11 +27,11 @@ def objects(namespace: str, *, word: str = "train.py") -> list[Object]:
     return launcher("indexed-job").render(job(launcher="indexed-job", command=["python3", word]), on)
 
 
-def tried(door: Kubernetes, namespace: str, word: str) -> str:
+def tried(client: Kubernetes, namespace: str, word: str) -> str:
     """Submit it; what was wrong, empty for nothing."""
     try:
-        dry_run(objects(namespace, word=word), door)
-        submit(objects(namespace, word=word), door, lambda line: None)
+        dry_run(objects(namespace, word=word), client)
+        submit(objects(namespace, word=word), client, lambda line: None)
     except CommandError as error:
         return str(error.args[0])
     return ""
@@ -41,7 +41,7 @@ def tried(door: Kubernetes, namespace: str, word: str) -> str:
 def test_of_several_at_once_one_is_taken_whole(control_plane: ControlPlane, api: Api, namespace: str, words: list[str]):
     """The others are told, and leave nothing; what is beside the job is its own, and goes with it."""
     with ThreadPoolExecutor(PEOPLE) as pool:
-        said = list(pool.map(lambda word: tried(door_of(control_plane), namespace, word), words))
+        said = list(pool.map(lambda word: tried(client_of(control_plane), namespace, word), words))
     assert said.count("") == 1, said
     *others, wanted = objects(namespace, word=words[said.index("")])
     made = api.get(wanted).ok()
@@ -58,7 +58,7 @@ def test_of_several_at_once_one_is_taken_whole(control_plane: ControlPlane, api:
 def test_of_several_who_take_a_name_one_has_it(control_plane: ControlPlane, api: Api, namespace: str):
     """The others are told who; what it gives up is the lock that it took, and no other that has the name by then."""
     locks = [
-        LeaseLock(door_of(control_plane), namespace, "bert", Holder(f"user-{number}", "desk", "submit", "", f"t{number}"))
+        LeaseLock(client_of(control_plane), namespace, "bert", Holder(f"user-{number}", "desk", "submit", "", f"t{number}"))
         for number in range(PEOPLE)
     ]
 
@@ -84,12 +84,12 @@ def test_of_several_who_take_a_name_one_has_it(control_plane: ControlPlane, api:
 
 def test_what_a_killed_submission_left_is_completed_or_named(control_plane: ControlPlane, api: Api, namespace: str):
     """It was killed when its files were there and its job was not. The same job file goes on; another's says what is there."""
-    door, (files, *_) = door_of(control_plane), objects(namespace)
-    door.make(resource_of(files), namespace, {**files, "data": {**files["data"], "other.py": ""}})
-    assert tried(door, namespace, "train.py") == ""
+    client, (files, *_) = client_of(control_plane), objects(namespace)
+    client.make(resource_of(files), namespace, {**files, "data": {**files["data"], "other.py": ""}})
+    assert tried(client, namespace, "train.py") == ""
     api.delete(objects(namespace)[-1])
     wait(lambda: not api.exists(files) and not api.exists(objects(namespace)[-1]), "the job and its files are gone")
-    door.make(resource_of(files), namespace, {**files, "data": {"entry.py": "another's"}})
-    assert "without a job, and says something else" in tried(door, namespace, "train.py")
-    assert door.read(path_of(files)) is not None
+    client.make(resource_of(files), namespace, {**files, "data": {"entry.py": "another's"}})
+    assert "without a job, and says something else" in tried(client, namespace, "train.py")
+    assert client.read(path_of(files)) is not None
     assert not api.exists(objects(namespace)[-1])

@@ -18,8 +18,8 @@ from local_kubernetes.api import Answer, Api, NotInTime, Object, Refused, wait
 from local_kubernetes.control_plane import ControlPlane
 from local_kubernetes.nodes import csi_node
 from tests.kubernetes.charts import nodes_of, pods
+from tests.kubernetes.client import client_of
 from tests.kubernetes.conftest import Programs
-from tests.kubernetes.door import door_of
 from tests.kubernetes.kubelet.session import bound_claim
 from tests.kubernetes.pods import IMAGE, is_unschedulable
 from tests.kubernetes.stack import objects
@@ -157,7 +157,7 @@ def busy(volcano: Volcano) -> Iterator[Api]:
 
 def drained(control_plane: ControlPlane) -> list[str]:
     """What a drain leaves that waits a tenth of a second a round, as long as the real one waits 10."""
-    return drain(door_of(control_plane), pause=lambda _: time.sleep(0.1))
+    return drain(client_of(control_plane), pause=lambda _: time.sleep(0.1))
 
 
 def test_a_drain_closes_users_queues_and_ends(control_plane: ControlPlane, busy: Api):
@@ -269,7 +269,7 @@ def cause_of(control_plane: ControlPlane, namespace: str, name: str, is_so: Call
     last: list[Cause | None] = [None]
 
     def found() -> Cause | None:
-        view = look(door_of(control_plane), namespace, SITE)
+        view = look(client_of(control_plane), namespace, SITE)
         last[0] = cause(view.situation(view.named(name, namespace)))
         return last[0] if last[0] is not None and is_so(last[0]) else None
 
@@ -308,9 +308,9 @@ def test_why_in_a_queue_that_is_closed(control_plane: ControlPlane, users: Api, 
     second = submitted(users, namespace, "second", 2, "users")
     found = cause_of(control_plane, namespace, "second", lambda it: it.name == "busy")
     assert found.what == "0 of the 2 nodes that it wants are free: other pods hold the rest"
-    door = door_of(control_plane)
+    client = client_of(control_plane)
     closing = next(kind for kind in KINDS if kind.resource == QUEUE_KIND)
-    closing.act(door, users.get(queue("users")).ok())
+    closing.act(client, users.get(queue("users")).ok())
     found = cause_of(control_plane, namespace, "second", lambda it: it.name == "queue")
     assert found.what in [f"the queue users is {word}: it starts no jobs" for word in ("Closing", "Closed")]
     assert found.do == "`vcctl queue operate -a open -n users`"

@@ -5,7 +5,7 @@ from base64 import urlsafe_b64encode
 import pytest
 
 from local_kubernetes.eks_tokens import PREFIX, SECRET, bound, is_bound, is_eks_token, secret_in
-from simulator.doors.wire.door import Options, session
+from simulator.aws_endpoint.endpoint import Options, session
 from trn.kubernetes.client import token
 from trn.practice.access import PracticeApi
 from trn.practice.account import PracticeAccount

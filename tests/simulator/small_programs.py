@@ -6,7 +6,7 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from simulator.doors.recorder import record
+from simulator.recorder.recorder import record
 from simulator.recording import Recording, Registration
 
 PARENT = "urn:pulumi:test::trn::pulumi:pulumi:Stack::trn-test"

@@ -16,7 +16,7 @@ from facts.resources.table import TYPES
 from simulator.aws_requests import NotMapped, Request, aws_request, aws_requests
 from simulator.aws_shapes import BORROWED_ENUMS, DOCUMENTED_VALUES, Shape, service_model, shape_errors
 from simulator.recording import Registration
-from tests.stacks import existing_networks
+from tests.stacks import external_networks
 from tests.stacks.addon_sets import ALTERNATIVES
 from tests.stacks.test_addons import recorded
 from tests.support import dev_configuration, merged, record_stack
@@ -100,7 +100,7 @@ def resources(configuration: str) -> tuple[Registration, ...]:
     if configuration in ALTERNATIVES:
         recording = recorded(configuration)
     elif configuration == EXISTING:
-        recording = record_stack(existing_networks.configuration(existing={"tagSubnets": True}))
+        recording = record_stack(external_networks.configuration(existing={"tagSubnets": True}))
     else:
         recording = record_stack(merged(dev_configuration(), **CONFIGURATIONS[configuration]))
     return tuple(item for item in recording.resources() if item.type.startswith("aws:"))

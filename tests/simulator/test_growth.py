@@ -6,7 +6,7 @@ from pstats import Stats
 from report.page import page_html
 from report.timeline import timeline_svg
 from simulator.account.allowances import Allowances
-from simulator.doors.recorder import program_at
+from simulator.recorder.recorder import program_at
 from simulator.rehearsal import Circumstances, Stack, rehearse
 from tests.support import ROOT, record_stack, with_groups
 

@@ -6,7 +6,7 @@ from typing import Any
 from facts.endpoints import NODE_ENDPOINTS
 from facts.neuron_releases import AMI_RELEASES
 from simulator.recording import Recording
-from tests.stacks import existing_networks
+from tests.stacks import external_networks
 from tests.stacks.addon_sets import ALTERNATIVES, everything
 from tests.support import dev_configuration, merged, record_stack
 
@@ -51,12 +51,12 @@ def configurations() -> dict[str, dict[str, Any]]:
         "placement group": merged(dev, nodeGroups={"trn1-32xl": {"placementGroup": True}}),
         "private network": merged(dev, network=PRIVATE),
         "data repository": merged(dev, storage={"lustre": {"dataRepository": {"s3Uri": "s3://bucket/prefix", "errorLog": True}}}),
-        "existing network": existing_networks.configuration(existing={"tagSubnets": True}),
-        "existing file system": existing_networks.sharing(clients=True),
+        "existing network": external_networks.configuration(existing={"tagSubnets": True}),
+        "existing file system": external_networks.sharing(clients=True),
         "permissions boundary": merged(dev, iam={"permissionsBoundary": BOUNDARY, "path": "/teams/training/"}),
         "existing workspace": merged(
             everything(),
-            addons={"managedPrometheus": {"workspaceArn": existing_networks.WORKSPACE}},
+            addons={"managedPrometheus": {"workspaceArn": external_networks.WORKSPACE}},
             iam={"path": "/teams/training/", "roles": {"grafana": "arn:aws:iam::123456789012:role/company/grafana"}},
         ),
         "shells on nodes": merged(dev, nodes={"sessionManager": True}),

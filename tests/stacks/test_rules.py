@@ -12,7 +12,7 @@ from stacks import rules
 from stacks.config import parse_settings
 from stacks.problems import ConfigurationError
 from stacks.settings import Settings
-from tests.stacks.existing_networks import CONTROL_PLANE, NODES, PUBLIC, WORKSPACE, file_system, network
+from tests.stacks.external_networks import CONTROL_PLANE, NODES, PUBLIC, WORKSPACE, file_system, network
 from tests.stacks.samples import PRIVATE
 from tests.support import dev_configuration, merged
 

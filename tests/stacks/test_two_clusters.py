@@ -15,10 +15,10 @@ from simulator.account.judge import refusal_of
 from simulator.account.rule import Stage
 from simulator.account.world import World
 from simulator.destroy_bound import destroy_bound
-from simulator.doors.recorder import record
 from simulator.engine.run import Engine
 from simulator.engine.state import State
 from simulator.errors import DuplicateUrn
+from simulator.recorder.recorder import record
 from simulator.recording import Recording, Registration
 from simulator.rehearsal import Stack, rehearse
 from stacks.config import parse_settings

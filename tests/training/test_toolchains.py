@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from facts.catalogue import NEURON_TYPES
-from facts.forms import IMAGE
 from facts.neuron_releases import SDK_RELEASES, fitting_ami_dates
 from facts.node_resources import DAEMONS_CPU_MILLIS, allocatable, chip_counts, job_share
+from facts.text_formats import IMAGE
 from facts.toolchains import TOOLCHAINS, Toolchain, allowed_workers, image_conflict, running_on
 from tests.training.sites import NEWEST, group, job, site
 from training.check import problems

@@ -1,4 +1,4 @@
-"""The one door to AWS: calls that are declared before they are made, paginated, with an explicit region and adaptive retries.
+"""The one way to AWS: calls that are declared before they are made, paginated, with an explicit region and adaptive retries.
 
 A module declares each call it makes as a `Call`; `trn iam` writes the policy documents from these declarations, so the
 code cannot make a call that the documents lack.

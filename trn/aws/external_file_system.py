@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from facts.existing.file_system import ClientGroup, FileSystem
+from facts.external.file_system import ClientGroup, FileSystem
 from trn.aws.api import Api, Call
 from trn.aws.external_network import DESCRIBE_GROUPS, DESCRIBE_SUBNETS, described_group
 from trn.aws.fsx import DESCRIBE_FILE_SYSTEMS

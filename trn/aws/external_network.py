@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from facts.existing.network import AMAZON_DNS, Endpoint, NatGateway, NetworkDescription, Route, RouteTable, Rule, SecurityGroup, Subnet
+from facts.external.network import AMAZON_DNS, Endpoint, NatGateway, NetworkDescription, Route, RouteTable, Rule, SecurityGroup, Subnet
 from trn.aws.api import Api, Call, tags_of
 from trn.aws.identity import caller
 from trn.aws.sighting import filters

@@ -1,6 +1,6 @@
 """A workspace of Amazon Managed Prometheus that others keep, as the service lists it: reads only."""
 
-from facts.existing.workspace import Workspace
+from facts.external.workspace import Workspace
 from trn.aws.api import Api, Call
 
 LIST_WORKSPACES = Call("amp", "ListWorkspaces")

@@ -3,7 +3,7 @@
 import json
 from urllib.parse import unquote
 
-from facts.existing.role import Role
+from facts.external.role import Role
 from trn.aws.api import Api, Call
 from trn.aws.identity import GET_ROLE
 from trn.aws.sighting import described

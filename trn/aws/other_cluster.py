@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
-from facts.existing.network import NetworkDescription
+from facts.external.network import NetworkDescription
 from facts.names import control_plane_log_group
 from facts.resources.rights import CLUSTER, part_of_cluster, role_of
 from trn.aws.api import Api, Call, tags_of

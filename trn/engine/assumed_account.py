@@ -1,17 +1,17 @@
 """What others keep, put into a simulated account that a stack is to come up in."""
 
-from facts.existing.description import Description, assumed
-from facts.existing.role import Role
+from facts.external.description import Description, assumed
+from facts.external.role import Role
 from facts.iam import SESSION_MANAGER_POLICY, document, managed_policy_arn
 from facts.resources.rights import role_of
 from simulator.account.places import subnet
 from simulator.account.putting import put_existing, put_role
 from simulator.account.state import AccountState
-from stacks.existing import asked_of, log_bucket
+from stacks.external import asked_of, log_bucket
 from stacks.settings import Settings
 
 
-def stand_in(settings: Settings) -> Description | None:
+def assumed_description(settings: Settings) -> Description | None:
     """What exists, with all that the stack asks; None where it makes everything itself."""
     found = assumed(asked_of(settings)).model_copy(update={"roles": tuple(map(_role, settings.iam.roles.values()))})
     return None if found == Description() else found

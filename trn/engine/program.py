@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from simulator.account.allowances import Job
-from simulator.doors.recorder import program_at
 from simulator.engine.order import DEFAULT_PARALLEL
+from simulator.recorder.recorder import program_at
 from simulator.recording import Recording
 from simulator.rehearsal import Circumstances, Rehearsal, Stack, Watch, record_program, rehearse
 from stacks.config import REHEARSAL_VARIABLE, parse_settings
 from stacks.rules import notices
 from stacks.settings import Settings
-from trn.engine.assumed_account import assumption, stand_in
+from trn.engine.assumed_account import assumed_description, assumption
 from trn.engine.stack_file import StackFile
 
 
@@ -56,7 +56,7 @@ def rehearse_stack(
     settings = settings_of(stack_file)
     met = replace(circumstances or Circumstances(), job=Job(settings.training.toolchain))
     said = [*notices(settings), *(assumption(settings) if met.existing is None else ())]
-    met = replace(met, existing=met.existing or stand_in(settings))
+    met = replace(met, existing=met.existing or assumed_description(settings))
     with rehearsing():
         return rehearse(
             stack_of(stack_file),

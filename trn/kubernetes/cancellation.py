@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from facts.kubernetes_kinds import Resource
 from trn.kubernetes.client import Object
-from trn.kubernetes.jobs.found import FoundJob, makers_of
+from trn.kubernetes.jobs.job import FoundJob, makers_of
 
 CHECKPOINTS = "TRN_CHECKPOINTS"
 """Variable with the folder of a job's checkpoints (training/environment.py)."""

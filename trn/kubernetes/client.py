@@ -1,4 +1,4 @@
-"""The door to Kubernetes: list, read, create and delete objects of any kind by their path, and one error for a server that is gone."""
+"""The one way to Kubernetes: list, read, create and delete objects of any kind by their path, and one error for a server that is gone."""
 
 import base64
 import json

@@ -11,7 +11,7 @@ from typing import Any
 from addons import volcano
 from facts.kubernetes_kinds import Resource
 from trn.kubernetes.client import Kubernetes, Object
-from trn.kubernetes.jobs.found import FoundJob
+from trn.kubernetes.jobs.job import FoundJob
 
 STOPPED_BY_ROLL = "trn/stopped-by-roll"
 """Annotation of a job that a roll stopped: the group's name. It is written before the job stops, so that a second run starts it again."""

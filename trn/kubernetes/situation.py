@@ -10,7 +10,7 @@ from facts.names import EFA_RESOURCE, GROUP_LABEL, NEURON_RESOURCE, POOL_LABEL
 from facts.volcano_queues import amount
 from training.site import Nodes, Site
 from trn.kubernetes.client import Object
-from trn.kubernetes.jobs.found import FoundJob
+from trn.kubernetes.jobs.job import FoundJob
 
 COUNTED = ("cpu", "memory", NEURON_RESOURCE, EFA_RESOURCE)
 """Resources of which a queue, or a node, can have too little for a training job."""

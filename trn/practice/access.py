@@ -9,9 +9,9 @@ from rich.console import Console
 
 from addons.versions import managed_addon_version
 from simulator.account.disk import AccountInUse
-from simulator.doors.kubernetes.server import ApiServer
-from simulator.doors.wire.door import Options, session
-from simulator.doors.wire.surroundings import Surroundings
+from simulator.aws_endpoint.endpoint import Options, session
+from simulator.aws_endpoint.surroundings import Surroundings
+from simulator.kubernetes_endpoint.server import ApiServer
 from trn.aws.api import Api, BotoApi
 from trn.change.clients import access, kubeconfig_for
 from trn.cli.errors import MISUSE, CommandError

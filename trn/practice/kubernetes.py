@@ -6,7 +6,7 @@ from typing import Any
 
 from urllib3.exceptions import HTTPError
 
-from simulator.doors.kubernetes.server import ApiServer, NoServer
+from simulator.kubernetes_endpoint.server import ApiServer, NoServer
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from simulator.account.disk import AccountFolder, held
 from simulator.account.state import AccountState
-from stacks.existing import asked_of, log_bucket
+from stacks.external import asked_of, log_bucket
 from stacks.settings import Settings
 from trn.engine.assumed_account import put_missing
 from trn.practice.engine.project import EngineFolder

@@ -39,8 +39,8 @@ def rehearse(
         return 0
     from dataclasses import replace
 
-    from facts.existing.description import with_unseen
-    from stacks.existing import asked_of
+    from facts.external.description import with_unseen
+    from stacks.external import asked_of
     from trn.cli.output import STANDARD_OUTPUT, errors, screen
     from trn.cli.progress import Progress
     from trn.engine.external.description_file import read_description

@@ -91,7 +91,7 @@ def aws_answer(cloud: Cloud, method: str, path: str, body: bytes) -> ANSWER:
 
 
 def _published(cloud: Cloud, asked: dict[str, str]) -> ANSWER:
-    """No command of `trn` publishes, so the door of the account has no answer to it."""
+    """No command of `trn` publishes, so the account has no answer to it."""
     if "sns.Publish" in cloud.wire.denied:
         return 403, {"Code": "AuthorizationError"}
     cloud.api.client("sns").get_topic_attributes(TopicArn=asked["TopicArn"])

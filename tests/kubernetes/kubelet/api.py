@@ -1,4 +1,4 @@
-"""The kubelet's door to the API server: objects as plain dictionaries, and a watch that always ends in the current state."""
+"""The kubelet's way to the API server: objects as plain dictionaries, and a watch that always ends in the current state."""
 
 import json
 import logging

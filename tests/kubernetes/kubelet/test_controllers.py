@@ -4,7 +4,7 @@ import pytest
 
 from local_kubernetes.api import Api, Object, wait
 from local_kubernetes.control_plane import ControlPlane
-from tests.kubernetes.door import door_of
+from tests.kubernetes.client import client_of
 from tests.kubernetes.kubelet.handle import RunningKubelet, process_pod
 from tests.kubernetes.kubelet.looking import container, log, over, phase, pods_of, status_of
 from tests.kubernetes.kubelet.session import bring_back, lose
@@ -80,7 +80,7 @@ def test_trn_logs_shows_every_worker(control_plane: ControlPlane, api: Api, name
     item = job("talks", namespace, 2, "import os; print('rank', os.environ['JOB_COMPLETION_INDEX'])")
     api.create(item).ok()
     succeeded(api, item)
-    found = list(workers(door_of(control_plane), "talks", namespace, tail=10))
+    found = list(workers(client_of(control_plane), "talks", namespace, tail=10))
     assert sorted(each.lines for each in found) == [("rank 0",), ("rank 1",)]
     assert {each.state for each in found} == {"terminated Completed"}
     assert {each.node for each in found} <= {"process-0", "process-1"}

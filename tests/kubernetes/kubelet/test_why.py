@@ -8,7 +8,7 @@ import pytest
 
 from local_kubernetes.api import Api, Object, wait
 from local_kubernetes.control_plane import ControlPlane
-from tests.kubernetes.door import door_of
+from tests.kubernetes.client import client_of
 from tests.kubernetes.kubelet.handle import process_pod
 from tests.trn.jobs.carried import cancelled
 from trn.kubernetes.causes.rules import cause
@@ -78,10 +78,10 @@ HELD_UP: dict[str, tuple[Callable[[Api, str], Object], str, str]] = {
 
 def asked(control_plane: ControlPlane, namespace: str, is_so: Callable[[Cause], bool]) -> Cause:
     """The cause, when it is the one that is waited for."""
-    door = door_of(control_plane)
+    client = client_of(control_plane)
 
     def found() -> Cause | None:
-        view = look(door, namespace)
+        view = look(client, namespace)
         current = cause(view.situation(view.named("bert", namespace)))
         return current if current is not None and is_so(current) else None
 
@@ -99,12 +99,12 @@ def test_a_real_cause_is_named_and_the_job_is_cancelled(control_plane: ControlPl
     api.create(job(namespace, image, **spec)).ok()
     found = asked(control_plane, namespace, lambda it: it.name == name)
     assert what in found.what, found
-    door = door_of(control_plane)
-    view = look(door, namespace)
+    client = client_of(control_plane)
+    view = look(client, namespace)
     (row,) = rows(view)
     assert (row.name, row.nodes_wanted, row.nodes_running, str(row.state)) == ("bert", 1, 0, "waiting")
-    assert cancelled(door, "bert", namespace, now=True, pause=time.sleep).is_gone
-    assert not look(door, namespace).jobs
+    assert cancelled(client, "bert", namespace, now=True, pause=time.sleep).is_gone
+    assert not look(client, namespace).jobs
 
 
 @pytest.mark.parametrize("case", HELD_UP)

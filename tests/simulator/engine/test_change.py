@@ -14,7 +14,7 @@ from simulator.engine.permanent import refused_by_program
 from simulator.engine.plan import counts
 from simulator.recording import Recording
 from stacks.config import parse_settings
-from tests.stacks import existing_networks
+from tests.stacks import external_networks
 from tests.support import dev_configuration, merged, record_stack
 from trn.engine.assumed_account import account_for
 
@@ -219,7 +219,7 @@ def test_a_control_plane_stays_in_its_vpc_and_its_zones(sections: dict[str, Any]
 
 def test_a_stack_moves_into_no_vpc_of_others_and_out_of_none():
     """The VPC is what the cluster is in, whoever keeps it."""
-    own, others = dev_configuration(), existing_networks.configuration()
+    own, others = dev_configuration(), external_networks.configuration()
     settings = [parse_settings(configuration, "test", rehearsal=True) for configuration in (own, others)]
     for old, new in ((own, others), (others, own)):
         stacks = [forgetting(record_stack(configuration)) for configuration in (old, new)]

@@ -6,7 +6,7 @@ import pytest
 
 from facts.resources.table import TYPES
 from simulator.destroy_bound import destroy_bound
-from simulator.doors.recorder import program_at
+from simulator.recorder.recorder import program_at
 from simulator.rehearsal import Rehearsal, Stack, rehearse
 from tests.report.builders import report as built
 from tests.stacks.samples import configurations

@@ -62,7 +62,7 @@ def test_a_core_node_can_be_reached_and_reaches_the_api():
 
 
 def test_the_page_names_keys_endpoints_and_outputs_that_exist():
-    """A renamed one would leave its reader at a closed door."""
+    """A renamed one would leave its reader with nothing."""
     known = {key.path for key in keys()}
     for key in (
         "controlPlane.publicAccessCidrs",

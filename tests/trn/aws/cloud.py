@@ -3,9 +3,9 @@
 from typing import Any
 
 from simulator.account.world import World
-from simulator.doors.wire import door
-from simulator.doors.wire.inventory import Delays
-from simulator.doors.wire.surroundings import Surroundings
+from simulator.aws_endpoint import endpoint
+from simulator.aws_endpoint.inventory import Delays
+from simulator.aws_endpoint.surroundings import Surroundings
 from simulator.outputs import ACCOUNT, CREATED_AT
 from trn.aws.api import BotoApi
 
@@ -30,8 +30,8 @@ class Cloud:
         """`lag`: looks for which what is being deleted can still be seen; `world`: an account that holds something already."""
         self.world = world or World()
         delays = delays or Delays(deleting=lag)
-        options = door.Options(page_size=page_size, delays=delays, ignores_filters=ignores_filters, surroundings=surroundings)
-        self.wire = door.wire(self.world, options)
+        options = endpoint.Options(page_size=page_size, delays=delays, ignores_filters=ignores_filters, surroundings=surroundings)
+        self.wire = endpoint.wire(self.world, options)
         self.api = BotoApi("us-west-2", self.wire.session())
 
     def put(self, kind: str, which: str, entry: Entry) -> None:

@@ -4,7 +4,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from facts.neuron_releases import AMI_RELEASES, NEWEST_AMI_DATE, ami_date
-from simulator.doors.wire.surroundings import Surroundings
+from simulator.aws_endpoint.surroundings import Surroundings
 from tests.trn.aws.cloud import ACCOUNT, Cloud
 
 Entry = dict[str, Any]

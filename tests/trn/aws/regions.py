@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from simulator.account.world import World
-from simulator.doors.wire import door
-from simulator.doors.wire.surroundings import Surroundings
-from simulator.doors.wire.wire import Wire
+from simulator.aws_endpoint import endpoint
+from simulator.aws_endpoint.surroundings import Surroundings
+from simulator.aws_endpoint.wire import Wire
 from trn.aws.api import Api, BotoApi
 
 
@@ -29,7 +29,7 @@ class Regions:
     def wire(self, region: str) -> Wire:
         """The region's own answers, calls and faults."""
         if region not in self._wires:
-            self._wires[region] = door.wire(self.world, door.Options(region=region, surroundings=self.around(region)))
+            self._wires[region] = endpoint.wire(self.world, endpoint.Options(region=region, surroundings=self.around(region)))
         return self._wires[region]
 
     def api(self, region: str) -> Api:

@@ -1,4 +1,4 @@
-"""The door to AWS: pages, regions, retries, and every error as one line with a way out."""
+"""Calls to AWS: pages, regions, retries, and every error as one line with a way out."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ from botocore import exceptions
 from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ClientError
 
-from simulator.doors.wire.wire import Refused, Wire, WireSession
+from simulator.aws_endpoint.wire import Refused, Wire, WireSession
 from tests.support import ROOT
 from tests.trn.aws.cloud import Cloud
 from tests.trn.cli.lines import taken

@@ -10,8 +10,8 @@ import pytest
 from botocore.exceptions import ReadTimeoutError
 
 from facts.names import LOCK_TAG, launch_template_name, lock_name, lock_parameter, part_lock_name
-from simulator.doors.wire.inventory import Delays
-from simulator.doors.wire.wire import Refused
+from simulator.aws_endpoint.inventory import Delays
+from simulator.aws_endpoint.wire import Refused
 from tests.trn.aws.cloud import ACCOUNT, CREATED_AT, Cloud
 from tests.trn.change.owned import locks_of, put_lock
 from trn.aws import lock as lock_module

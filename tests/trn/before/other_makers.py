@@ -8,11 +8,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from facts.existing.network import ANYWHERE, NatGateway, NetworkDescription, Route, RouteTable, Subnet
+from facts.external.network import ANYWHERE, NatGateway, NetworkDescription, Route, RouteTable, Subnet
 from facts.names import control_plane_log_group
 from facts.regions import dns_suffix, partition
 from facts.resources import ec2_compute, eks, eks_access, eks_nodes, iam, logs
-from simulator.account.existing import put_network
+from simulator.account.external import put_network
 from simulator.account.state import AccountState
 from simulator.outputs import ACCOUNT, Context, answer
 from simulator.recording import Registration

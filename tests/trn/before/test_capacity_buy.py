@@ -14,8 +14,8 @@ from botocore.parsers import ResponseParserError
 from typer.testing import CliRunner
 
 from facts.names import lock_name
-from simulator.doors.wire.capacity import BOUGHT
-from simulator.doors.wire.wire import Refused
+from simulator.aws_endpoint.capacity import BOUGHT
+from simulator.aws_endpoint.wire import Refused
 from tests.support import copy_project
 from tests.trn.aws.cloud import ACCOUNT, STACK
 from tests.trn.aws.regions import Regions

@@ -11,7 +11,7 @@ import pytest
 from botocore.exceptions import ReadTimeoutError
 from typer.testing import CliRunner
 
-from simulator.doors.wire.wire import Refused
+from simulator.aws_endpoint.wire import Refused
 from simulator.outputs import ACCOUNT
 from tests.support import copy_project
 from tests.trn.aws.regions import Regions

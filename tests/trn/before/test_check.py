@@ -13,16 +13,16 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from facts.existing.assumed import assumed_network
-from facts.existing.description import assumed
+from facts.external.assumed import assumed_network
+from facts.external.description import assumed
 from facts.names import CLUSTER_TAG, cluster_tags
 from facts.neuron_releases import AMI_RELEASES, first_ami_date
-from simulator.account.existing import put_network
+from simulator.account.external import put_network
 from simulator.account.putting import put_existing
-from simulator.doors.wire.wire import Refused
-from stacks.existing import asked_of, asked_of_network
-from tests.stacks import existing_networks
-from tests.stacks.existing_networks import network
+from simulator.aws_endpoint.wire import Refused
+from stacks.external import asked_of, asked_of_network
+from tests.stacks import external_networks
+from tests.stacks.external_networks import network
 from tests.stacks.samples import BOUNDARY
 from tests.support import ROOT, dev_configuration, merged
 from tests.trn.aws.cloud import ACCOUNT, STACK, tag_list
@@ -708,7 +708,7 @@ def in_network(aws: HealthyAccount, **existing: Any) -> Subject:
 
 def sharing(aws: HealthyAccount, *, clients: bool = False) -> Subject:
     """The same with a file system of others."""
-    return with_configuration(aws, existing_networks.sharing(clients=clients, controlPlane={"publicAccessCidrs": ["198.18.0.7/32"]}))
+    return with_configuration(aws, external_networks.sharing(clients=clients, controlPlane={"publicAccessCidrs": ["198.18.0.7/32"]}))
 
 
 def with_configuration(aws: HealthyAccount, configuration: dict[str, Any]) -> Subject:
@@ -787,7 +787,7 @@ def test_a_file_system_that_the_stack_made_is_not_anothers(held: bool | None, ta
 
 def writing_to_a_workspace(aws: HealthyAccount) -> Subject:
     """The shipped stack with metrics in a workspace that others keep."""
-    return subject_of(aws, addons={"managedPrometheus": {"enabled": True, "workspaceArn": existing_networks.WORKSPACE}})
+    return subject_of(aws, addons={"managedPrometheus": {"enabled": True, "workspaceArn": external_networks.WORKSPACE}})
 
 
 def test_a_workspace_of_others_is_judged_on_the_account():

@@ -11,9 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 from facts.prices import PRICES, hourly
+from simulator.aws_endpoint.surroundings import Surroundings
+from simulator.aws_endpoint.wire import Wire
 from simulator.cost_figures import Amount
-from simulator.doors.wire.surroundings import Surroundings
-from simulator.doors.wire.wire import Wire
 from tests.support import ROOT, copy_project
 from tests.trn.aws.cloud import Cloud
 from tests.trn.given import Given

@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
-from facts.existing.description import Description, assumed
-from facts.existing.workspace import Workspace, endpoint, problems
+from facts.external.description import Description, assumed
+from facts.external.workspace import Workspace, endpoint, problems
 from simulator.account.putting import put_existing
 from simulator.account.world import World
-from simulator.doors.wire.inventory import Inventory
+from simulator.aws_endpoint.inventory import Inventory
 from simulator.engine import crash
 from simulator.engine.run import Engine
 from simulator.engine.state import State
 from simulator.recording import Recording
 from stacks.config import parse_settings
-from stacks.existing import asked_of, paid_by_others
+from stacks.external import asked_of, paid_by_others
 from stacks.settings import Settings
-from tests.stacks.existing_networks import WORKSPACE, sharing
+from tests.stacks.external_networks import WORKSPACE, sharing
 from tests.support import ROOT, dev_configuration, merged, record_stack
 from tests.trn.aws.cloud import Cloud
 from tests.trn.ending.story import Story, drawn_kill, told

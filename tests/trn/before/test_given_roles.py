@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from facts.existing.role import Role, WantedRole, lacking, untrusted
+from facts.external.role import Role, WantedRole, lacking, untrusted
 from facts.iam import Document, document, ec2_trust, pod_identity_trust
 from facts.permanent import PermanentChanged, refuse_change
 from facts.policies.schedules import schedule_trust
@@ -22,7 +22,7 @@ from simulator.engine.state import State
 from simulator.recording import Recording, exists_in_cloud
 from simulator.rehearsal import Circumstances
 from stacks.config import parse_settings
-from stacks.existing import asked_of, existing_ids
+from stacks.external import asked_of, existing_ids
 from stacks.problems import ConfigurationError
 from stacks.settings import kept_role
 from tests.support import ROOT, dev_configuration, merged, record_stack
@@ -37,7 +37,7 @@ from trn.before.check.subject import Subject
 from trn.before.iam.documents import deployer_permissions, statements
 from trn.change.sweep_plan import DATA_NAMES, Keeping, plan_sweep
 from trn.cli.errors import CompleteError
-from trn.engine.assumed_account import account_for, put_missing, stand_in
+from trn.engine.assumed_account import account_for, assumed_description, put_missing
 from trn.engine.external.description_file import as_yaml, read_description
 from trn.engine.external.fit import refuse_unfit
 from trn.engine.external.reading import described_existing
@@ -165,7 +165,7 @@ def test_schedules_run_with_a_given_role_that_trusts_them():
     stack = record_stack(given, stack="dev")
     assert {item.inputs["target"]["roleArn"] for item in stack.of_type("aws:scheduler/schedule:Schedule")} == {arn}
     assert not [item for item in stack.resources() if str(item.inputs.get("name")).endswith("-schedules") and ":Role" in item.type]
-    assumed_account = Circumstances(existing=stand_in(parse_settings(given, "dev", rehearsal=True))).account()
+    assumed_account = Circumstances(existing=assumed_description(parse_settings(given, "dev", rehearsal=True))).account()
     assert Engine(World(assumed_account), State()).up(stack).ended_well
     lacking_account = Circumstances().account()
     assert not Engine(World(lacking_account), State()).up(stack).ended_well

@@ -15,9 +15,9 @@ from typer.testing import CliRunner
 
 from facts.resources.rights import ALWAYS, Rights, Scope
 from facts.resources.table import TYPES
-from simulator.doors.wire.wire import SESSION
+from simulator.aws_endpoint.wire import SESSION
 from simulator.recording import Recording, Registration
-from tests.stacks.existing_networks import INTERNAL, PUBLIC, configuration
+from tests.stacks.external_networks import INTERNAL, PUBLIC, configuration
 from tests.stacks.samples import BOUNDARY
 from tests.support import ROOT, dev_configuration, merged, record_stack
 from tests.trn.aws.cloud import Cloud

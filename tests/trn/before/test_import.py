@@ -11,8 +11,8 @@ import yaml
 from facts.names import role_name
 from simulator.account.state import AccountState
 from simulator.account.world import World
-from simulator.doors.wire import door
-from simulator.doors.wire.wire import Wire
+from simulator.aws_endpoint import endpoint
+from simulator.aws_endpoint.wire import Wire
 from simulator.recording import Recording
 from tests.documents import checked
 from tests.support import copy_project, record_stack
@@ -52,7 +52,7 @@ def wires(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Wire]:
 
     def aws(_: object, _stack: str, region: str) -> BotoApi:
         if region not in found:
-            found[region] = door.wire(World(), door.Options(region))
+            found[region] = endpoint.wire(World(), endpoint.Options(region))
         return BotoApi(region, found[region].session())
 
     def recorded(stack_file: StackFile) -> Recording:
@@ -79,8 +79,8 @@ def trn(wires: dict[str, Wire], capsys: pytest.CaptureFixture[str]) -> Trn:
 
 
 def account(state: AccountState, region: str = REGION) -> Wire:
-    """A door to it."""
-    return door.wire(World(state), door.Options(region))
+    """boto3's way to it."""
+    return endpoint.wire(World(state), endpoint.Options(region))
 
 
 def result(trn: Trn, cluster: str, code: int = 0) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from simulator.account.world import World
 from simulator.engine.run import Engine
 from simulator.engine.state import State
 from stacks.config import parse_settings
-from tests.stacks.existing_networks import WORKSPACE, configuration, sharing
+from tests.stacks.external_networks import WORKSPACE, configuration, sharing
 from tests.support import dev_configuration, merged, record_stack
 from trn.engine.assumed_account import account_for
 from trn.engine.effects import Effect, effects, refused

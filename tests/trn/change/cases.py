@@ -16,12 +16,12 @@ from facts.names import BLOCK_GROUP_TAG, CLUSTER_TAG, OFFER_TAG, cluster_tags, s
 from facts.resources.fsx import FILE_SYSTEM
 from simulator.account import kinds
 from simulator.account.world import World
-from simulator.doors.kubernetes.server import ApiServer
-from simulator.doors.wire.capacity import BOUGHT, OFFER
-from simulator.doors.wire.entries import made_id
-from simulator.doors.wire.repository_tasks import OBJECT, TASK
+from simulator.aws_endpoint.capacity import BOUGHT, OFFER
+from simulator.aws_endpoint.entries import made_id
+from simulator.aws_endpoint.repository_tasks import OBJECT, TASK
 from simulator.engine.run import Engine, Kill
 from simulator.engine.state import State
+from simulator.kubernetes_endpoint.server import ApiServer
 from simulator.outputs import ACCOUNT, CREATED_AT
 from tests.support import ROOT, dev_configuration, record_stack
 from tests.trn.aws.cloud import tag_list

@@ -12,7 +12,7 @@ from urllib3.exceptions import HTTPError
 
 from facts.toolchains import TOOLCHAINS
 from simulator.account.world import World
-from simulator.doors.wire.repositories import KIND
+from simulator.aws_endpoint.repositories import KIND
 from simulator.outputs import ACCOUNT
 from tests.trn.jobs.image.images import put_base
 from tests.trn.jobs.image.strict_registry import StrictRegistry, answered

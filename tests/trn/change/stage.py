@@ -22,12 +22,12 @@ from urllib3.exceptions import HTTPError
 from facts.names import lock_name
 from simulator.account import kinds
 from simulator.account.world import World
-from simulator.doors.kubernetes.server import ApiServer
-from simulator.doors.wire import door
-from simulator.doors.wire.surroundings import Surroundings
-from simulator.doors.wire.wire import Refused
+from simulator.aws_endpoint import endpoint
+from simulator.aws_endpoint.surroundings import Surroundings
+from simulator.aws_endpoint.wire import Refused
 from simulator.engine.run import Engine
 from simulator.engine.state import State
+from simulator.kubernetes_endpoint.server import ApiServer
 from stacks.config import parse_settings
 from tests.support import ROOT, copy_project, dev_configuration, record_stack
 from tests.trn.change.owned import break_locks, lock_entry, locks_among
@@ -226,7 +226,9 @@ class Stage:
 
     def aws(self, region: str = REGION) -> Api:
         """AWS."""
-        wire = door.wire(self.engine.world, door.Options(region, page_size=100, surroundings=self.around if region == REGION else None))
+        wire = endpoint.wire(
+            self.engine.world, endpoint.Options(region, page_size=100, surroundings=self.around if region == REGION else None)
+        )
         for name, handler in wire.handlers.items():
             wire.handlers[name] = self._handler(name, handler)
         return BotoApi(region, wire.session())
@@ -404,7 +406,7 @@ class Stage:
         json_file = folder / f"report-{len(list(folder.iterdir()))}.json"
         out, err, code = io.StringIO(), io.StringIO(), 0
         typed = io.TextIOWrapper(io.BufferedReader(_Answers(self._answer), 1 << 12))
-        with self.project(), using(_Doors(self)), redirect_stdout(out), redirect_stderr(err), _standard_input(typed):
+        with self.project(), using(_Access(self)), redirect_stdout(out), redirect_stderr(err), _standard_input(typed):
             try:
                 app([*arguments, "--json", str(json_file)], prog_name="trn")
             except SystemExit as end:
@@ -443,7 +445,7 @@ def _standard_input(text: io.TextIOWrapper) -> Iterator[None]:
         sys.stdin = before
 
 
-class _Doors(Live):
+class _Access(Live):
     """An access that leads to the stage."""
 
     def __init__(self, stage: Stage) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import typer
 
-from simulator.doors.wire.wire import Refused
+from simulator.aws_endpoint.wire import Refused
 from simulator.outputs import ACCOUNT
 from tests.trn.change.invented import CLUSTER, Books, Library, NoError, Remove, RemoveReport
 from tests.trn.change.owned import EMPTY, FakePulumi, put_lock, state, subject

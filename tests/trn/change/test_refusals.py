@@ -9,7 +9,7 @@ import typer.main
 from botocore.exceptions import EndpointConnectionError
 from typer.testing import CliRunner, Result
 
-from simulator.doors.wire.wire import Refused
+from simulator.aws_endpoint.wire import Refused
 from tests.support import ROOT, copy_project
 from tests.trn.aws.cloud import Cloud
 from tests.trn.aws.leftovers import leave_control_plane, leave_everything

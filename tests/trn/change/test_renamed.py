@@ -7,7 +7,7 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from simulator.doors.wire import door
+from simulator.aws_endpoint import endpoint
 from tests.support import ROOT, copy_project
 from tests.trn.aws.cloud import ACCOUNT
 from tests.trn.change.owned import FakePulumi, resource, stack_of, state, subject
@@ -97,7 +97,7 @@ def test_the_walk_has_every_command_that_asks_whose_a_cluster_is():
 def test_a_stack_in_another_region_than_the_file_says_is_refused(monkeypatch: pytest.MonkeyPatch, command: str):
     """EKS of the file's region has no such cluster, and that says nothing."""
     world = World(monkeypatch)
-    elsewhere = door.wire(world.cloud.world, door.Options("us-east-1"))
+    elsewhere = endpoint.wire(world.cloud.world, endpoint.Options("us-east-1"))
     monkeypatch.setattr(world.cloud, "api", BotoApi("us-east-1", elsewhere.session()))
     with pytest.raises(CommandError, match="region: Pulumi's state has us-west-2, the account us-east-1"):
         COMMANDS[command](world)

@@ -285,7 +285,7 @@ def _destroyed(made: RandomAccount) -> tuple[int, str]:
     return 0, ""
 
 
-class _Doors(Live):
+class _Access(Live):
     """The account, and a Kubernetes that may be asked only where the cluster is ours."""
 
     def __init__(self, made: RandomAccount) -> None:
@@ -306,7 +306,7 @@ def run(made: RandomAccount, command: str, said: list[str] | None = None, *, bre
     about = replace(subject(made.cluster), existing_vpc=made.shared_vpc)
     consent = Consent(yes=True, name=made.cluster, identity="" if made.pulumi.export == state(made.cluster) else STACK)
     try:
-        with using(_Doors(made)):
+        with using(_Access(made)):
             site = Site(
                 made.cloud.api, made.pulumi, about, lambda: cluster_of(made.cloud.api, made.cluster), lambda _: None,
                 lambda line: said.append(str(line)),

@@ -9,10 +9,10 @@ from typing import Literal
 
 from facts.names import cluster_tags, stack_path
 from simulator.account.world import World
-from simulator.doors.kubernetes.server import ApiServer
-from simulator.doors.wire import door
+from simulator.aws_endpoint import endpoint
 from simulator.engine.run import Engine, Kill
 from simulator.engine.state import State
+from simulator.kubernetes_endpoint.server import ApiServer
 from tests.simulator.account.standing import recording
 from tests.trn.aws.cloud import Entry, tag_list
 from tests.trn.ending.destroying import destroy
@@ -75,11 +75,11 @@ class Stage:
     def __post_init__(self) -> None:
         self.engine.world.state.others = copy.deepcopy(self.engine.world.state.others)
 
-    # The doors
+    # The ways in
 
     def aws(self) -> BotoApi:
         """AWS."""
-        wire = door.wire(self.engine.world, door.Options(REGION, page_size=100, after_call=self._after_aws))
+        wire = endpoint.wire(self.engine.world, endpoint.Options(REGION, page_size=100, after_call=self._after_aws))
         return BotoApi(REGION, wire.session())
 
     def kubernetes(self) -> Kubernetes:

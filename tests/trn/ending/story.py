@@ -15,20 +15,20 @@ from typing import Any, Literal
 
 from botocore.exceptions import ClientError
 
-from facts.existing.description import Description
-from facts.existing.network import NetworkDescription
+from facts.external.description import Description
+from facts.external.network import NetworkDescription
 from facts.names import CLUSTER_TAG, stack_path
 from facts.resources.queries import Leftover
 from facts.resources.table import TYPES
 from simulator.account import kinds
 from simulator.account.putting import put_existing
 from simulator.account.world import World
-from simulator.doors.kubernetes.server import ApiServer
-from simulator.doors.wire import door
-from simulator.doors.wire.inventory import KINDS, Inventory
+from simulator.aws_endpoint import endpoint
+from simulator.aws_endpoint.inventory import KINDS, Inventory
 from simulator.engine.crash import MOMENTS
 from simulator.engine.run import Engine, Kill
 from simulator.engine.state import State, object_key
+from simulator.kubernetes_endpoint.server import ApiServer
 from simulator.recording import Recording
 from stacks.settings import Settings
 from tests.trn.aws.cloud import ACCOUNT, Cloud, Entry, tag_list
@@ -83,7 +83,7 @@ class Story:
     @property
     def api(self) -> BotoApi:
         """The account through boto3."""
-        return BotoApi(self.region, door.session(self.world, door.Options(self.region, page_size=50)))
+        return BotoApi(self.region, endpoint.session(self.world, endpoint.Options(self.region, page_size=50)))
 
     def sweeping(self) -> Sweeping:
         """`trn sweep --delete` of everything without a state, data too."""

@@ -10,7 +10,7 @@ import pytest
 
 from addons import volcano
 from facts.kubernetes_kinds import Resource
-from simulator.doors.wire.wire import Refused
+from simulator.aws_endpoint.wire import Refused
 from tests.sharing import mostly_long
 from tests.trn.change.owned import locks_of, resource, state
 from tests.trn.change.test_ownership import CLUSTER, NAMED, YES, World, own_tags

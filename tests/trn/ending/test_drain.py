@@ -27,7 +27,7 @@ from addons import (
 from addons.contract import load
 from addons.registry import REGISTRY
 from addons.training_operator import kinds as training_operator_kinds
-from simulator.doors.wire.wire import Wire
+from simulator.aws_endpoint.wire import Wire
 from tests.support import ROOT
 from tests.trn.aws.cloud import ACCOUNT, Cloud
 from tests.trn.aws.leftovers import leave_control_plane

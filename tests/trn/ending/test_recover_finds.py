@@ -17,8 +17,8 @@ from facts.resources.table import TYPES
 from simulator.account.objects import Status
 from simulator.account.state import AccountState
 from simulator.account.world import World
-from simulator.doors.wire import door
-from simulator.doors.wire.wire import Wire
+from simulator.aws_endpoint import endpoint
+from simulator.aws_endpoint.wire import Wire
 from simulator.outputs import Context, answer
 from simulator.recording import Registration
 from tests.stacks.samples import SAMPLES, recorded
@@ -111,7 +111,7 @@ def with_look_alikes(token: str) -> tuple[AccountState, Registration]:
 
 def wire_of(state: AccountState, *, ignores_filters: bool = True) -> Wire:
     """The account behind boto3. Filters are ignored: only the code's own judgement keeps a recovery from what is not the cluster's."""
-    return door.wire(World(state), door.Options(REGION, ignores_filters=ignores_filters))
+    return endpoint.wire(World(state), endpoint.Options(REGION, ignores_filters=ignores_filters))
 
 
 def seen(wire: Wire, ours: Registration, cluster: str = CLUSTER) -> list[Sighting]:

@@ -16,7 +16,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from facts.names import CLUSTER_TAG
-from simulator.doors.wire.wire import Refused
+from simulator.aws_endpoint.wire import Refused
 from tests.sharing import mostly_long
 from tests.support import ROOT
 from tests.trn.aws.cloud import ACCOUNT, CREATED_AT, STACK, Cloud, tag_list

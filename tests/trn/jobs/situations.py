@@ -8,7 +8,7 @@ from training.launchers import launcher
 from training.launchers.parts import GROUP_ANNOTATION
 from training.site import Site
 from trn.kubernetes.client import Object
-from trn.kubernetes.jobs.found import FoundJob, in_order
+from trn.kubernetes.jobs.job import FoundJob, in_order
 from trn.kubernetes.kinds import KINDS
 from trn.kubernetes.situation import Situation
 

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from facts.hours import Hours
 from facts.kubernetes_kinds import Resource
-from simulator.doors.kubernetes.server import ApiServer
+from simulator.kubernetes_endpoint.server import ApiServer
 from tests.simulator.account.standing import standing
 from tests.support import ROOT
 from tests.training.sites import BLOCK, EVERYTHING, NEEDED, SITE, group, job, site

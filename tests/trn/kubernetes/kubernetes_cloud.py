@@ -6,9 +6,9 @@ from typing import Any
 from facts.kubernetes_kinds import Resource
 from simulator.account import kinds, view
 from simulator.account.world import World
-from simulator.doors.kubernetes.objects import find
-from simulator.doors.kubernetes.resources import ServedKind
-from simulator.doors.kubernetes.server import Answer, ApiServer
+from simulator.kubernetes_endpoint.objects import find
+from simulator.kubernetes_endpoint.resources import ServedKind
+from simulator.kubernetes_endpoint.server import Answer, ApiServer
 from tests.simulator.account.standing import only
 from trn.kubernetes.client import KubernetesClient, Object
 from trn.practice.kubernetes import SimulatedClient

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 from addons import volcano
 from simulator.account import kinds, view
 from simulator.account.allowances import Allowances
-from simulator.doors.wire.inventory import Delays
-from simulator.doors.wire.wire import Refused
+from simulator.aws_endpoint.inventory import Delays
+from simulator.aws_endpoint.wire import Refused
 from tests.simulator.account.standing import group, standing
 from tests.support import ROOT, copy_project
 from tests.training.sites import SITE

@@ -7,24 +7,24 @@ from typing import Any
 
 import pytest
 
-from facts.existing import judge
-from facts.existing.assumed import assumed_network
-from facts.existing.description import Description, assumed
+from facts.external import judge
+from facts.external.assumed import assumed_network
+from facts.external.description import Description, assumed
 from simulator.account.conflicts import identity
-from simulator.account.existing import put_network
+from simulator.account.external import put_network
 from simulator.account.neighbours import Entry
 from simulator.account.putting import put_existing
 from simulator.account.state import AccountState
 from simulator.account.world import World
-from simulator.doors.wire.inventory import KINDS, Inventory
+from simulator.aws_endpoint.inventory import KINDS, Inventory
 from simulator.engine.crash import MOMENTS
 from simulator.engine.run import Engine, Kill
 from simulator.engine.state import State
 from simulator.recording import Recording
 from stacks.config import parse_settings
-from stacks.existing import asked_of, asked_of_network
+from stacks.external import asked_of, asked_of_network
 from stacks.settings import Settings
-from tests.stacks import existing_networks
+from tests.stacks import external_networks
 from tests.stacks.addon_sets import everything
 from tests.support import record_stack
 from tests.trn.aws.cloud import Cloud
@@ -38,7 +38,7 @@ ONE, OTHER = "train", "train-2"
 
 def configuration(name: str, **existing: Any) -> dict[str, Any]:
     """The shipped stack under a name, with the network and the file system that both use."""
-    return {**existing_networks.sharing(existing=existing), "name": name}
+    return {**external_networks.sharing(existing=existing), "name": name}
 
 
 def settings(name: str, **existing: Any) -> Settings:
@@ -91,13 +91,13 @@ def test_both_mount_the_one_file_system_and_neither_makes_any():
     for name in (ONE, OTHER):
         assert recorded(name).of_type("aws:fsx/lustreFileSystem:LustreFileSystem") == []
         (volume,) = recorded(name).of_type("kubernetes:core/v1:PersistentVolume")
-        assert volume.inputs["spec"]["csi"]["volumeHandle"] == existing_networks.FILE_SYSTEM
+        assert volume.inputs["spec"]["csi"]["volumeHandle"] == external_networks.FILE_SYSTEM
         assert volume.inputs["spec"]["csi"]["volumeAttributes"] == {
-            "dnsname": f"{existing_networks.FILE_SYSTEM}.fsx.{REGION}.amazonaws.com", "mountname": "abcdefgh",
+            "dnsname": f"{external_networks.FILE_SYSTEM}.fsx.{REGION}.amazonaws.com", "mountname": "abcdefgh",
         }  # fmt: skip
         assert volume.inputs["spec"]["persistentVolumeReclaimPolicy"] == "Retain"
     (there,) = neighbours(ONE)["fsx"].values()
-    assert (there["FileSystemId"], there["Lifecycle"], there.get("Tags")) == (existing_networks.FILE_SYSTEM, "AVAILABLE", None)
+    assert (there["FileSystemId"], there["Lifecycle"], there.get("Tags")) == (external_networks.FILE_SYSTEM, "AVAILABLE", None)
 
 
 def names(recording: Recording) -> set[tuple[str, str]]:
@@ -108,7 +108,7 @@ def names(recording: Recording) -> set[tuple[str, str]]:
 
 def test_no_name_is_taken_twice():
     """Roles, log groups, launch templates, aliases, security groups, queues: of all add-ons."""
-    section = existing_networks.network()
+    section = external_networks.network()
     stacks = [record_stack({**everything(), "network": section, "name": name}, stack=name) for name in (ONE, OTHER)]
     assert names(stacks[0]) & names(stacks[1]) == set()
     assert len(names(stacks[0])) > 100

@@ -10,7 +10,7 @@ import pytest
 
 from addons.versions import managed_addon_version
 from simulator.account import kinds
-from simulator.doors.wire.surroundings import Surroundings
+from simulator.aws_endpoint.surroundings import Surroundings
 from stacks.settings import Settings
 from tests.simulator.account.standing import fill_a_control_plane_subnet, group, recording, standing
 from tests.support import ROOT

@@ -39,7 +39,7 @@ def images(
 
     Example: trn images --mirror registry.example:5000/team
     """
-    from facts.forms import REGISTRY
+    from facts.text_formats import REGISTRY
     from trn.before.addons.view import print_images
     from trn.cli.errors import MISUSE, CommandError
     from trn.engine.program import settings_of

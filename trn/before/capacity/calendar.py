@@ -12,7 +12,7 @@ from trn.aws.zones import Reservation
 from trn.before.capacity.ways import LIVING
 from trn.cli.findings import Finding, failed, passed, warned
 from trn.engine.needs import purchases
-from trn.kubernetes.jobs.found import FoundJob
+from trn.kubernetes.jobs.job import FoundJob
 from trn.kubernetes.jobs.look import View
 
 _LIMIT = "activeDeadlineSeconds"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from facts.existing.role import WantedRole, lacking
+from facts.external.role import WantedRole, lacking
 from facts.iam import Document
 from facts.resources.rights import role_of
 from simulator.outputs import ACCOUNT as RECORDED_ACCOUNT

@@ -7,7 +7,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from facts.document import Document
 from trn.aws.errors import command_error
-from trn.before.check import account, capacity, existing, money, roles, software, surroundings
+from trn.before.check import account, capacity, external, money, roles, software, surroundings
 from trn.before.check.subject import Subject
 from trn.cli.findings import Finding, failed
 from trn.engine import quotas
@@ -20,10 +20,10 @@ CHECKS: dict[str, Check] = {
     "permissions boundary": account.boundary,
     "given roles": roles.roles,
     "zones": capacity.zone_ids,
-    "existing network": existing.network,
-    "existing file system": existing.file_system,
-    "existing workspace": existing.metrics_workspace,
-    "existing bucket": existing.bucket,
+    "existing network": external.network,
+    "existing file system": external.file_system,
+    "existing workspace": external.metrics_workspace,
+    "existing bucket": external.bucket,
     "offerings": capacity.offerings,
     "reservations": capacity.reserved,
     "vCPU quotas": quotas.vcpus,

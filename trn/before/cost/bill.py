@@ -7,7 +7,7 @@ from facts.catalogue import SOURCES, instance_type
 from facts.prices import PRICED_REGIONS, PRICES, hourly
 from simulator.cost_figures import Amount, Figure, Figures, figure
 from simulator.costs import CostItem, items
-from stacks.existing import paid_by_others
+from stacks.external import paid_by_others
 from trn.aws.pricing import LivePrice
 from trn.before.cost.week import week_notes, weekly_hours
 from trn.engine.program import rehearse_stack, settings_of

@@ -9,7 +9,7 @@ from typing import Any
 from addons.versions import SUPPORTED_KUBERNETES
 from facts.address_blocks import why_closed
 from facts.catalogue import CORE_TYPES, NEURON_TYPES
-from facts.existing.network import NetworkDescription
+from facts.external.network import NetworkDescription
 from facts.names import CONTROL_PLANE_ROLE, NODE_GROUP_NAME_LIMIT, RESERVED_TAG_PREFIXES
 from facts.regions import CONTROL_PLANE_REFUSED_ZONES
 from facts.resources.queries import VOLUME_TAGS

@@ -22,8 +22,8 @@ def describe(
     """
     import sys
 
-    from facts.existing.description import Description
-    from stacks.existing import asked_of
+    from facts.external.description import Description
+    from stacks.external import asked_of
     from stacks.settings import existing_vpc
     from trn.aws.external_network import described_network
     from trn.change.clients import access

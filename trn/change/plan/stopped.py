@@ -7,7 +7,7 @@ from typing import Any
 from simulator.account import kinds
 from trn.engine.effects import Effect
 from trn.kubernetes.client import Object
-from trn.kubernetes.jobs.found import FoundJob
+from trn.kubernetes.jobs.job import FoundJob
 from trn.kubernetes.jobs.look import View
 
 GROUP_LABELS: Mapping[str, str] = {kinds.NODE_GROUP: "eks.amazonaws.com/nodegroup", kinds.NODE_POOL: "karpenter.sh/nodepool"}

@@ -19,7 +19,7 @@ def destroy(
 
     Example: trn destroy dev
     """
-    from stacks.existing import existing_ids
+    from stacks.external import existing_ids
     from stacks.settings import existing_vpc
     from trn.change.executor import carry_out
     from trn.change.ownership import StackCluster

@@ -25,7 +25,7 @@ def sweep(
 
     Example: trn sweep dev, then: trn sweep dev --delete
     """
-    from stacks.existing import existing_ids
+    from stacks.external import existing_ids
     from stacks.settings import existing_vpc
     from trn.aws.leftovers import KINDS
     from trn.aws.places import look, place_of

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from facts.existing.description import Description
+from facts.external.description import Description
 from facts.mistakes import File, problems_of
 from facts.yaml_text import write_yaml
 from stacks.stack_yaml import YamlError, read_yaml

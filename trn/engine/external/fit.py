@@ -1,8 +1,8 @@
 """Whether what others keep fits a stack: judged before anything is made with it."""
 
-from facts.existing import description, role
-from facts.existing.description import Description
-from stacks.existing import asked_of
+from facts.external import description, role
+from facts.external.description import Description
+from stacks.external import asked_of
 from stacks.settings import Settings
 from trn.cli.errors import MISUSE, CommandError, CompleteError
 from trn.engine.external.roles import wanted_roles

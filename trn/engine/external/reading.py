@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from facts.existing import judge_file_system, workspace
-from facts.existing.description import Asked, Description
+from facts.external import judge_file_system, workspace
+from facts.external.description import Asked, Description
 from facts.resources.rights import role_of
 from trn.aws.api import Api
 from trn.aws.external_file_system import described_file_system

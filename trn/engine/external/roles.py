@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from facts.existing.role import WantedRole
+from facts.external.role import WantedRole
 from facts.iam import Document
 from facts.names import role_name
 from simulator.recording import Recording

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from facts import forms
+from facts import text_formats
 from trn.aws.api import Api
 from trn.aws.repository import address, objects
 from trn.cli.errors import MISUSE, CommandError
@@ -60,8 +60,8 @@ def replacing(files: Iterable[SourceFile], names: Collection[str], source: str) 
 def need_source(source: str) -> None:
     """Raises CommandError for what is neither an S3 prefix nor an address."""
     if source.startswith("s3://"):
-        if not forms.S3_URI.fits(source):
-            raise CommandError(f"`{source}` is no S3 URI\n  allowed: {forms.S3_URI.allowed}", forms.S3_URI.hint, code=MISUSE)
+        if not text_formats.S3_URI.fits(source):
+            raise CommandError(f"`{source}` is no S3 URI\n  allowed: {text_formats.S3_URI.allowed}", text_formats.S3_URI.hint, code=MISUSE)
     elif urlsplit(source).scheme not in ("https", "http") or not urlsplit(source).netloc:
         hint = "name such as s3://my-bucket/set/, https://example.com/tokens.npy, or a job file with `data.source`"
         raise CommandError(f"`{source}` is neither an S3 prefix nor an address", hint, code=MISUSE)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from facts import forms
+from facts import text_formats
 from facts.names import CLUSTER_TAG, STACK_TAG, cluster_tags
 from facts.toolchains import TOOLCHAINS, Toolchain, image_conflict
 from stacks.settings import Settings
@@ -42,8 +42,10 @@ def need_base(settings: Settings, named: str | None, base: str | None) -> tuple[
     if image is None:
         hint = f"build one by `trn image build --toolchain {toolchain.name}`, or name one with --base; it needs {toolchain.build_from}"
         raise CommandError(f"no published image of {toolchain.name} is known", hint, code=MISUSE)
-    if not forms.IMAGE.fits(image):
-        raise CommandError(f"--base `{image}` is no image reference\n  allowed: {forms.IMAGE.allowed}", forms.IMAGE.hint, code=MISUSE)
+    if not text_formats.IMAGE.fits(image):
+        raise CommandError(
+            f"--base `{image}` is no image reference\n  allowed: {text_formats.IMAGE.allowed}", text_formats.IMAGE.hint, code=MISUSE
+        )
     if wrong := image_conflict(toolchain, image):
         raise CommandError(
             f"`{image}` does not fit {toolchain.name}: {wrong}", "name the toolchain of the image with --toolchain", code=MISUSE

@@ -19,7 +19,7 @@ from trn.jobs.watch.page import page
 from trn.jobs.watch.progress import Hardware, Progress, hardware, read
 from trn.jobs.watch.source import PodLogs, hardware_of, of_file
 from trn.jobs.watch.view import figures, shown, step_line
-from trn.kubernetes.jobs.found import FoundJob
+from trn.kubernetes.jobs.job import FoundJob
 from trn.kubernetes.jobs.look import look
 
 Look = Callable[[], tuple[Progress, bool]]

@@ -11,7 +11,7 @@ from trn.cli.errors import MISUSE, CommandError
 from trn.cli.text_files import marked_lines
 from trn.jobs.watch.progress import Hardware, hardware
 from trn.kubernetes.client import Kubernetes
-from trn.kubernetes.jobs.found import FoundJob
+from trn.kubernetes.jobs.job import FoundJob
 from trn.kubernetes.situation import Situation
 
 MOST_READ = 4

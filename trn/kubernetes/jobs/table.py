@@ -9,7 +9,7 @@ from rich.text import Text
 from facts.document import Document, Part
 from training.phase import Phase
 from trn.kubernetes.causes.rules import cause
-from trn.kubernetes.jobs.found import FoundJob
+from trn.kubernetes.jobs.job import FoundJob
 from trn.kubernetes.jobs.look import View
 from trn.kubernetes.situation import Cause
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from simulator.doors.providers.calls import FAULT, Call, json_lines
+from simulator.providers.calls import FAULT, Call, json_lines
 
 SERVED = ("aws", "eks", "kubernetes")
 """Packages that the simulator answers for."""

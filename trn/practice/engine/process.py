@@ -69,7 +69,7 @@ def _module(folder: EngineFolder) -> list[str]:
 
         if is_alive(folder.kubernetes):
             return ["trn.practice.engine.providers", str(folder.kubernetes)]
-    return ["simulator.doors.providers"]
+    return ["simulator.providers"]
 
 
 def run_cli(command: Sequence[str], environment: Mapping[str, str], directory: Path) -> int:

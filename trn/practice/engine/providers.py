@@ -1,7 +1,7 @@
 """The simulated providers with a real control plane for their Kubernetes half, as a process of their own.
 
 `python -m trn.practice.engine.providers CONTROL-PLANE ...`: the folder of a control plane that runs, then what
-`simulator.doors.providers` takes.
+`simulator.providers` takes.
 """
 
 import sys
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from local_kubernetes.half import Half
 from local_kubernetes.running import find
-from simulator.doors.providers.__main__ import main
+from simulator.providers.__main__ import main
 
 
 def serve() -> int:

@@ -8,9 +8,9 @@ from itertools import pairwise
 from pathlib import Path
 
 from simulator.account.faults import Faults
-from simulator.doors.providers.calls import read_calls
-from simulator.doors.providers.cloud import Cloud
 from simulator.faults_syntax import FaultRequest, parse_fault
+from simulator.providers.calls import read_calls
+from simulator.providers.cloud import Cloud
 from trn.cli.errors import MISUSE, CommandError
 from trn.cli.output import errors
 from trn.engine.program import record_stack

@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.progress import Progress
 
 from facts.document import Document, Part
-from simulator.doors.recorder import program_at, record
 from simulator.engine import chaos
+from simulator.recorder.recorder import program_at, record
 from simulator.recording import Recording
 from trn.engine.program import rehearsing
 from trn.engine.stack_file import as_pulumi

@@ -62,9 +62,9 @@ def bundle(
     for it in made.missing:
         if not it.is_skipped:
             console.print(f"missing  {it.part.file}: {it.why}", markup=False, soft_wrap=True)
-    skipped = Counter(it.part.door for it in made.missing if it.is_skipped)
-    for door, count in skipped.items():
-        console.print(f"missing  {count} more of {door}, which were not asked for after that", markup=False)
+    skipped = Counter(it.part.origin for it in made.missing if it.is_skipped)
+    for origin, count in skipped.items():
+        console.print(f"missing  {count} more of {origin}, which were not asked for after that", markup=False)
     console.print(f"wrote    {path}", markup=False, soft_wrap=True)
     console.print(
         f"         {len(made.files)} files, {len(data) / 1024:,.0f} KiB, readable by you alone; its index.md says what each is",

@@ -1,4 +1,4 @@
-"""Reads part after part: each has a limited time, an error costs no more than its part, and a silent door is not asked twice."""
+"""Reads part after part: each has a limited time, an error costs no more than its part, and a silent origin is not asked twice."""
 
 import traceback
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from trn.aws.errors import command_error
 from trn.cli.errors import CommandError
 from trn.cli.parallel import in_time
 from trn.kubernetes.client import Unreachable
-from trn.running.bundle.part import Absent, Door, DoorShut, Outcome, Part
+from trn.running.bundle.part import Absent, Origin, OriginSilent, Outcome, Part
 from trn.running.bundle.redact import Redactor
 from trn.running.bundle.tools import NoAnswer
 from trn.running.bundle.writing import bounded, written
@@ -34,8 +34,8 @@ class Gathering:
     patience_s: float
     """Longest that one part may take."""
     outcomes: list[Outcome] = field(default_factory=list)
-    shut: dict[Door, str] = field(default_factory=dict)
-    """Doors that gave no answer, and the part that found it."""
+    shut: dict[Origin, str] = field(default_factory=dict)
+    """Origins that gave no answer, and the part that found it."""
 
     def take(self, part: Part) -> Outcome:
         """Read one part."""
@@ -44,19 +44,19 @@ class Gathering:
         return outcome
 
     def _taken(self, part: Part) -> Outcome:
-        if part.door in self.shut:
-            return Outcome(part, why=f"not asked for, since {self.shut[part.door]} could not be read", is_skipped=True)
+        if part.origin in self.shut:
+            return Outcome(part, why=f"not asked for, since {self.shut[part.origin]} could not be read", is_skipped=True)
         try:
             found = in_time(lambda: bounded(written(part.read(), part.file, self.redactor), part.file), self.patience_s)
             return Outcome(part, text=found.text, why=found.cut)
         except Absent as error:
             return Outcome(part, why=str(error), is_absent=True)
-        except (TimeoutError, NoAnswer, DoorShut) as error:
-            self.shut[part.door] = f"`{part.file}`"
+        except (TimeoutError, NoAnswer, OriginSilent) as error:
+            self.shut[part.origin] = f"`{part.file}`"
             return Outcome(part, why=self._said(error.args[0] if error.args else str(error)))
         except (CommandError, BotoCoreError, ClientError, ConfigurationError, OSError) as error:
             if isinstance(error, _SILENT) or (isinstance(error, Unreachable) and error.__cause__ is not None):
-                self.shut[part.door] = f"`{part.file}`"
+                self.shut[part.origin] = f"`{part.file}`"
             return Outcome(part, why=self._said(_words(error)))
         # A bug must cost no other part, and its trace is what a bug report is for.
         except Exception as error:

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Door = Literal["this machine", "Pulumi", "AWS", "the cluster"]
-"""Where a part is read. A door that gives no answer is not asked again."""
+Origin = Literal["this machine", "Pulumi", "AWS", "the cluster"]
+"""Where a part is read. A origin that gives no answer is not asked again."""
 YAML = ".yaml"
 
 
@@ -16,19 +16,19 @@ class Part:
     file: str
     """Its place in the archive; the ending says how it is written."""
     what: str
-    door: Door
+    origin: Origin
     source: str
     """The command or call that reads the same."""
     read: Callable[[], Any]
-    """Gives a text, or an object of JSON. Raises what the door raises; Absent for what is not there and need not be."""
+    """Gives a text, or an object of JSON. Raises what the origin raises; Absent for what is not there and need not be."""
 
 
 class Absent(Exception):
     """There is nothing to read, and nothing is wrong."""
 
 
-class DoorShut(Exception):
-    """The door of a part gave no answer: what else is behind it is not asked for."""
+class OriginSilent(Exception):
+    """The origin of a part gave no answer: what else is behind it is not asked for."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,6 @@ class Outcome:
     is_absent: bool = False
     """There is nothing to have."""
     is_skipped: bool = False
-    """It was not asked for: its door gave no answer before."""
+    """It was not asked for: its origin gave no answer before."""
     trace: str = ""
     """Of an error that is a bug of this program."""

@@ -17,7 +17,7 @@ from trn.engine.pulumi import NO_STACK, PulumiCli, says
 from trn.engine.stack_export import ROOT_TYPE
 from trn.engine.stack_file import StackFile, StackFileError, project_of, read_stack_file
 from trn.kubernetes.client import Kubernetes, Object
-from trn.running.bundle.part import DoorShut
+from trn.running.bundle.part import OriginSilent
 from trn.running.bundle.tools import NoAnswer, Tools
 
 
@@ -72,11 +72,11 @@ class Subject:
 
     @cached_property
     def kubernetes(self) -> Kubernetes:
-        """The cluster. Raises DoorShut where there is none to be asked, CommandError."""
+        """The cluster. Raises OriginSilent where there is none to be asked, CommandError."""
         try:
             return cluster_of(self.api, self.place[0])
         except CommandError as error:
-            raise DoorShut(error.args[0]) from error
+            raise OriginSilent(error.args[0]) from error
 
     def export(self) -> Mapping[str, Any]:
         """What Pulumi holds of the stack, without the values of secrets. Raises CommandError."""
@@ -93,8 +93,8 @@ class Subject:
             raise
         except CommandError as error:
             if says(str(error), NO_STACK):
-                raise DoorShut(f"Pulumi's backend has no stack `{self.stack}`") from error
-            raise DoorShut(error.args[0]) from error
+                raise OriginSilent(f"Pulumi's backend has no stack `{self.stack}`") from error
+            raise OriginSilent(error.args[0]) from error
         except (ValueError, KeyError, TypeError) as error:
             raise CommandError(f"`{' '.join(command)}` gave no state: {error!r}") from error
         self.outputs = next((each.get("outputs") or {} for each in deployment.get("resources") or () if each.get("type") == ROOT_TYPE), {})

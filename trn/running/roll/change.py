@@ -24,7 +24,7 @@ from trn.kubernetes.cancellation import CancelPlan
 from trn.kubernetes.client import Kubernetes, Object
 from trn.kubernetes.job_end import can_stop, start, stop, stopped_for
 from trn.kubernetes.job_pods import PODS
-from trn.kubernetes.jobs.found import FoundJob, makers_of
+from trn.kubernetes.jobs.job import FoundJob, makers_of
 from trn.kubernetes.jobs.kinds import JOB_KINDS
 from trn.kubernetes.jobs.look import View, look_everywhere
 from trn.kubernetes.last_log import MARGIN_S, LastLog, log_path

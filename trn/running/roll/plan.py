@@ -13,10 +13,10 @@ from trn.engine.planned import Planned
 from trn.kubernetes.cancellation import CancelPlan
 from trn.kubernetes.client import Object
 from trn.kubernetes.job_end import is_tied, stopped_for, why_not
-from trn.kubernetes.jobs.found import FoundJob, makers_of
+from trn.kubernetes.jobs.job import FoundJob, makers_of
 from trn.kubernetes.jobs.look import View
+from trn.running.roll.free_nodes import free_nodes
 from trn.running.roll.others import OtherPod, is_over, others_on, refuse_others
-from trn.running.roll.room import free_nodes
 
 Way = Literal["when-idle", "checkpoint", "to"]
 CORDONED_BY_ROLL = "trn/cordoned-by-roll"

@@ -9,7 +9,7 @@ from typer.testing import CliRunner, Result
 
 from addons import volcano
 from facts.names import CLUSTER_TAG, STACK_TAG
-from simulator.doors.wire.repository_tasks import OBJECT, TASK
+from simulator.aws_endpoint.repository_tasks import OBJECT, TASK
 from tests.support import ROOT
 from tests.trn.aws.cloud import STACK, tag_list
 from tests.trn.change.owned import stack_of

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from facts.names import CLUSTER_TAG, STACK_TAG
-from simulator.doors.wire.repository_tasks import TASK
+from simulator.aws_endpoint.repository_tasks import TASK
 from tests.trn.aws.cloud import STACK, tag_list
 from tests.trn.given import Given
 from tests.trn.jobs.data.linked import BUCKET, FILE_SYSTEM, FOLDER, KEYS, Linked, reached, trn

@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from facts.kubernetes_kinds import Resource
-from simulator.doors.wire.wire import Refused
+from simulator.aws_endpoint.wire import Refused
 from tests.documents import checked
 from tests.support import ROOT
 from tests.training.file_server import Server, serving

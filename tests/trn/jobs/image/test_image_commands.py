@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from facts import forms
+from facts import text_formats
 from facts.names import CLUSTER_TAG, STACK_TAG
 from facts.toolchains import TOOLCHAINS
 from tests.documents import checked
@@ -72,7 +72,7 @@ def test_a_push_prints_the_line_for_the_job_file(healthy: Healthy, registry: Str
     result = push(registry, files(tmp_path, train="1"), "--yes")
     image, digest = (re.findall(rf"^{key}: (\S+)$", result.stdout, re.MULTILINE)[0] for key in ("image", "digest"))
     assert result.exit_code == 0, result.output
-    assert forms.IMAGE.fits(image)
+    assert text_formats.IMAGE.fits(image)
     assert image.startswith(f"{registry.host}/{REPOSITORY}:xla-2.30-")
     assert registry.repositories[REPOSITORY].tags[image.rpartition(":")[2]] == digest
     made = healthy.cloud.of("repository")[REPOSITORY]

@@ -10,7 +10,7 @@ import yaml
 from typer.testing import CliRunner
 
 from simulator.account.disk import FORMAT
-from simulator.doors.providers.cloud import Cloud
+from simulator.providers.cloud import Cloud
 from tests.support import ROOT, SHEBANG, copy_project
 from trn.app import app
 from trn.cli.errors import CommandError
@@ -331,7 +331,7 @@ def test_a_cli_that_cannot_make_the_stack_is_quoted(project: Path, monkeypatch: 
 
 def test_two_runs_cannot_share_a_folder(project: Path, tmp_path: Path):
     """They would write over each other."""
-    command = [sys.executable, "-m", "simulator.doors.providers", str(tmp_path / "one/account"), "--calls", str(tmp_path / "calls")]
+    command = [sys.executable, "-m", "simulator.providers", str(tmp_path / "one/account"), "--calls", str(tmp_path / "calls")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as other:
         assert other.stdout is not None
         other.stdout.readline()

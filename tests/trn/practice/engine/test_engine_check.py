@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from simulator.doors.providers.calls import Call
-from simulator.doors.providers.serve import PACKAGES
+from simulator.providers.calls import Call
+from simulator.providers.serve import PACKAGES
 from trn.practice.engine.check import SERVED, Claim, claims, faults_met, summary, unanswered
 
 VPC, QUEUE = "aws:ec2/vpc:Vpc", "kubernetes:scheduling.volcano.sh/v1beta1:Queue"

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from simulator.doors.providers.cloud import Cloud
 from simulator.faults_syntax import FaultRequest
+from simulator.providers.cloud import Cloud
 from trn.practice.engine.project import EngineFolder
 from trn.practice.engine.run import report
 

@@ -1,1 +1,0 @@
-"""The ways into the simulated account: the recorder of unit tests and rehearsals, and the providers of the real engine."""

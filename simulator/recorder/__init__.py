@@ -1,0 +1,1 @@
+"""The program's own registrations, taken in place of Pulumi's engine: in unit tests and rehearsals."""
