@@ -35,7 +35,7 @@ from training.launchers import launchers
 from trn.engine.job_site import site_of
 from trn.engine.program import settings_of
 from trn.engine.stack_file import as_pulumi, read_stack_file
-from trn.jobs.job_file import read_job
+from trn.jobs.rendering import read_job
 from trn.rehearsal.chaos.runs import chaotic
 from trn.rehearsal.crash.matrix import matrix
 

@@ -62,7 +62,7 @@ def _jobs(context: typer.Context) -> list[str]:
     from contextlib import nullcontext
 
     from trn.change.clients import using
-    from trn.change.job_view import view_of
+    from trn.change.occupants import view_of
     from trn.practice.access import Practice
 
     root = context.find_root()

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from training.launchers import launchers
 from trn.kubernetes.job_end import can_stop
 from trn.kubernetes.job_pods import PODS
-from trn.kubernetes.jobs.kinds import JOB_KINDS
+from trn.kubernetes.jobs.job import JOB_KINDS
 from trn.kubernetes.jobs.look import EVENTS, LOOKED_AT
 from trn.kubernetes.kinds import KINDS, STATEFUL_SETS, Kind
 from trn.running.bundle.cluster import OBJECTS

@@ -12,7 +12,7 @@ from tests.training.sites import EVERYTHING, job
 from training.launchers import launcher
 from trn.aws.lock import Holder
 from trn.cli.errors import CommandError, OwnershipError
-from trn.jobs.objects import path_of, resource_of
+from trn.jobs.rendering import path_of, resource_of
 from trn.jobs.submit.apply import dry_run, submit
 from trn.kubernetes.client import Kubernetes
 from trn.kubernetes.lease import LeaseLock

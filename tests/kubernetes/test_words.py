@@ -9,7 +9,7 @@ from local_kubernetes.control_plane import ControlPlane
 from tests.facts.test_yaml_text import PLAIN, WORDS
 from tests.training.sites import EVERYTHING, job
 from training.launchers import launcher
-from trn.jobs.manifest import as_yaml
+from trn.jobs.rendering import as_yaml
 
 pytestmark = pytest.mark.kubernetes
 

@@ -17,7 +17,7 @@ from training.site import Nodes, Site
 from trn.app import app
 from trn.cli.errors import CommandError
 from trn.jobs.lint.reader import read_manifest
-from trn.jobs.manifest import as_yaml
+from trn.jobs.rendering import as_yaml
 
 FOREIGN = Path(__file__).with_name("foreign.yaml")
 

@@ -18,8 +18,7 @@ from training.lint import lint
 from training.site import Site
 from trn.app import app
 from trn.jobs.lint.reader import read_manifest
-from trn.jobs.manifest import as_yaml
-from trn.jobs.rendering import rendered
+from trn.jobs.rendering import as_yaml, rendered
 
 JOBS = sorted(payload.RECIPES.glob("*/job*.yaml"))
 DOCS = Path(__file__).parents[2] / "docs"

@@ -15,9 +15,7 @@ from training.launchers import launchers
 from trn.engine.job_site import site_of
 from trn.engine.program import settings_of
 from trn.engine.stack_file import read_stack_file
-from trn.jobs.job_file import read_job
-from trn.jobs.manifest import as_yaml
-from trn.jobs.rendering import Rendered, rendered
+from trn.jobs.rendering import Rendered, as_yaml, read_job, rendered
 
 SAMPLE = "docs/samples/jobs/bert.yaml"
 SHOWN_LINES = 14

@@ -17,9 +17,7 @@ from training.launchers.base import Launcher
 from training.site import OUTSIDE, Site
 from trn.engine.job_site import site_of
 from trn.engine.stack_file import read_stack_file
-from trn.jobs.job_file import read_account
-from trn.jobs.manifest import as_text
-from trn.jobs.rendering import Rendered, rendered
+from trn.jobs.rendering import Rendered, as_text, read_account, rendered
 
 SAMPLE = "docs/samples/jobs/bert.yaml"
 ACCOUNT = "docs/samples/account.yaml"

@@ -10,7 +10,7 @@ from facts.external.network import NetworkDescription
 from facts.names import control_plane_log_group
 from facts.resources.rights import CLUSTER, part_of_cluster, role_of
 from trn.aws.api import Api, Call, tags_of
-from trn.aws.control_plane import described, node_group, node_group_names
+from trn.aws.eks import described, node_group, node_group_names
 from trn.aws.external_network import DESCRIBE_GROUPS, described_network
 from trn.aws.fsx import DESCRIBE_FILE_SYSTEMS
 from trn.aws.sighting import filters

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 
 from facts.names import CLUSTER_TAG
 from trn.aws.api import Api, tags_of
-from trn.aws.control_plane import described
+from trn.aws.eks import described
 from trn.aws.leftovers import KINDS, Found, Kind, Place
 from trn.aws.network import cluster_vpcs
 from trn.cli.errors import CommandError

@@ -6,7 +6,7 @@ from typing import Any
 from facts.names import CLUSTER_TAG
 from stacks.settings import Settings
 from trn.aws.api import Api, tags_of
-from trn.aws.external_file_system import file_system_entry
+from trn.aws.external_services import file_system_entry
 from trn.aws.fsx import DESCRIBE_FILE_SYSTEMS
 
 

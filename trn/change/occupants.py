@@ -6,10 +6,14 @@ from dataclasses import dataclass
 from rich.table import Table
 
 from facts.names import GROUP_LABEL
+from stacks.config import parse_settings
 from training.site import Site
+from trn.change.clients import access, cluster_of
 from trn.change.identity import Kube
+from trn.engine.job_site import site_of
+from trn.engine.stack_file import read_stack_file
 from trn.kubernetes.client import Kubernetes, Object
-from trn.kubernetes.jobs.look import look
+from trn.kubernetes.jobs.look import View, look, look_everywhere
 from trn.kubernetes.jobs.table import JobRow, rows, table
 
 OVER = ("Succeeded", "Failed")
@@ -74,3 +78,20 @@ def shown_occupants(group: str, found: Occupants) -> Iterator[str | Table]:
         yield table(found.jobs)
     if found.pods:
         yield f"other pods there: {', '.join(found.pods)}"
+
+
+def view_of(stack: str, namespace: str | None) -> tuple[View, str]:
+    """What is there now, and the namespace that was looked at. Raises CommandError where there is no such stack or cluster."""
+    stack_file = read_stack_file(stack)
+    settings = parse_settings(stack_file.configuration, stack_file.stack, rehearsal=True)
+    kubernetes = cluster_of(access().aws(stack, settings.region), settings.name)
+    place = namespace or settings.training.namespace
+    return look(kubernetes, place, site_of(settings, stack)), place
+
+
+def views_of(stack: str) -> list[View]:
+    """What is there now in all namespaces with pods, and in the stack's own. Raises CommandError as `view_of` does."""
+    stack_file = read_stack_file(stack)
+    settings = parse_settings(stack_file.configuration, stack_file.stack, rehearsal=True)
+    kubernetes = cluster_of(access().aws(stack, settings.region), settings.name)
+    return look_everywhere(kubernetes, [settings.training.namespace])

@@ -9,7 +9,7 @@ from typing import Any
 from facts.names import CLUSTER_TAG, STACK_TAG
 from trn.aws.api import Api, tags_of
 from trn.aws.cluster_identity import ClusterIdentity, differences, of_account
-from trn.aws.control_plane import described
+from trn.aws.eks import described
 from trn.aws.identity import caller
 from trn.aws.leftovers import Found
 from trn.aws.network import cluster_vpcs

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 from facts.catalogue import CORE_TYPES, NEURON_TYPES, QUOTA_CODES
 from stacks.settings import Settings
-from trn.aws import usage
+from trn.aws import quotas
 from trn.aws.api import Api
-from trn.aws.control_plane import node_group_names
-from trn.aws.eks import cluster_names
+from trn.aws.eks import cluster_names, node_group_names
 from trn.aws.fsx import persistent_storage_gib
 from trn.aws.quotas import Quota, console_link, quota
 from trn.cli.findings import Finding, failed, passed, warned
@@ -38,7 +37,7 @@ class StackInAccount:
 
 def vcpus(subject: StackInAccount) -> Iterator[Finding]:
     """vCPUs of each family that the stack buys."""
-    running = usage.running_vcpus(subject.api, subject.cluster)
+    running = quotas.running_vcpus(subject.api, subject.cluster)
     for need in needs.vcpu_needs(subject.settings):
         family, how = next((family, how) for family, codes in QUOTA_CODES.items() for how, code in codes.items() if code == need.code)
         counted = running.spot if how == "spot" else running.on_demand
@@ -63,11 +62,11 @@ def network(subject: StackInAccount) -> Iterator[Finding]:
     if subject.settings.network.existing is not None:
         return
     api, cluster, zones = subject.api, subject.cluster, needs.nat_zone_ids(subject.settings)
-    yield judged(subject, Need(*needs.VPCS, "VPC", 1), usage.count_vpcs(api, cluster))
-    yield judged(subject, Need(*needs.INTERNET_GATEWAYS, "internet gateway", 1), usage.count_internet_gateways(api, cluster))
+    yield judged(subject, Need(*needs.VPCS, "VPC", 1), quotas.count_vpcs(api, cluster))
+    yield judged(subject, Need(*needs.INTERNET_GATEWAYS, "internet gateway", 1), quotas.count_internet_gateways(api, cluster))
     if zones:
-        yield judged(subject, Need(*needs.ADDRESSES, "address", len(zones)), usage.count_addresses(api, cluster))
-        by_zone = usage.nat_gateways_by_zone(api, cluster)
+        yield judged(subject, Need(*needs.ADDRESSES, "address", len(zones)), quotas.count_addresses(api, cluster))
+        by_zone = quotas.nat_gateways_by_zone(api, cluster)
         fullest = max(by_zone[zone_id] for zone_id in zones)
         yield judged(subject, Need(*needs.NAT_GATEWAYS, "NAT gateway in a zone", 1), fullest)
 

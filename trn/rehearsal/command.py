@@ -43,8 +43,7 @@ def rehearse(
     from stacks.external import asked_of
     from trn.cli.output import STANDARD_OUTPUT, errors, screen
     from trn.cli.progress import Progress
-    from trn.engine.external.description_file import read_description
-    from trn.engine.external.fit import refuse_unfit
+    from trn.engine.external_reading import read_description, refuse_unfit
     from trn.engine.program import rehearse_stack, settings_of
     from trn.engine.stack_file import read_stack_file
     from trn.rehearsal.files import circumstances_of, ended_well, write_files

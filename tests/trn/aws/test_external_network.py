@@ -16,10 +16,10 @@ from stacks.external import asked_of_file_system, asked_of_network
 from tests.simulator.account.standing import recording, standing
 from tests.stacks.external_networks import CLIENTS, configuration, sharing
 from tests.trn.aws.cloud import ACCOUNT, Cloud
-from trn.aws.external_file_system import described_file_system
 from trn.aws.external_network import described_network
+from trn.aws.external_services import described_file_system
 from trn.cli.errors import CommandError, CompleteError
-from trn.engine.external.description_file import as_yaml, read_description
+from trn.engine.external_reading import as_yaml, read_description
 
 
 def assumed(**existing: Any) -> NetworkDescription:

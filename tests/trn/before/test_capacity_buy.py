@@ -30,7 +30,7 @@ from trn.aws.capacity_blocks import block_offerings
 from trn.aws.zones import DESCRIBE_RESERVATIONS
 from trn.before.capacity import purchase
 from trn.before.capacity.change import is_sum
-from trn.before.capacity.record import PurchaseRecord
+from trn.before.capacity.purchase import PurchaseRecord
 from trn.cli.errors import CommandError
 
 OFFER, GROUP, SUM = "cb-0123456789abcdef0", "trn1-32xl", 3094.61

@@ -26,7 +26,7 @@ from tests.trn.ending.story import Story, drawn_kill, told
 from trn.before.cost.bill import bill_of
 from trn.before.iam.documents import deployer_permissions, operator_permissions, statements
 from trn.engine.assumed_account import account_for
-from trn.engine.external.reading import absent, described_existing
+from trn.engine.external_reading import absent, described_existing
 from trn.engine.stack_file import StackFile
 
 CLUSTER, REGION, PATH = "trainium-dev", "us-west-2", "/teams/training/"

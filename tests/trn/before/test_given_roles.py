@@ -38,9 +38,7 @@ from trn.before.iam.documents import deployer_permissions, statements
 from trn.change.sweep_plan import DATA_NAMES, Keeping, plan_sweep
 from trn.cli.errors import CompleteError
 from trn.engine.assumed_account import account_for, assumed_description, put_missing
-from trn.engine.external.description_file import as_yaml, read_description
-from trn.engine.external.fit import refuse_unfit
-from trn.engine.external.reading import described_existing
+from trn.engine.external_reading import as_yaml, described_existing, read_description, refuse_unfit
 from trn.engine.program import settings_of
 from trn.engine.stack_file import StackFile
 from trn.engine.stack_state import parse_state

@@ -13,8 +13,7 @@ from simulator.account.world import World
 from simulator.engine.run import Engine
 from simulator.engine.state import State
 from tests.support import dev_configuration, merged, record_stack
-from trn.change.plan.policy import checked, read_text
-from trn.change.plan.report import Report, classes_in, cost_difference, document_of, lines, markdown
+from trn.change.plan.report import Report, checked, classes_in, cost_difference, document_of, lines, markdown, read_text
 from trn.change.plan.stopped import StoppedJob
 from trn.cli.errors import CommandError
 from trn.engine.effects import Effect, effects, lower_bound_s, refused

@@ -35,7 +35,7 @@ from tests.trn.aws.cloud import ACCOUNT, Cloud, Entry, tag_list
 from tests.trn.aws.leftovers import leave_control_plane, leave_everything
 from tests.trn.ending.sweeping import Sweeping
 from trn.aws.api import BotoApi
-from trn.aws.control_plane import described
+from trn.aws.eks import described
 from trn.aws.leftovers import CLUSTERS, Place, kind_named
 from trn.change.identity import state_id
 from trn.change.ownership import Consent, StackCluster

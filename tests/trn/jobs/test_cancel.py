@@ -21,12 +21,11 @@ from tests.trn.test_kube_rights import resource
 from training.entry.stop_request import STOPPED
 from trn.app import app
 from trn.cli.errors import CommandError
-from trn.kubernetes.cancellation import CancelPlan
+from trn.kubernetes.cancellation import CancelPlan, saved_on_request
 from trn.kubernetes.job_pods import PODS
-from trn.kubernetes.jobs.kinds import JOB_KINDS
+from trn.kubernetes.jobs.job import JOB_KINDS
 from trn.kubernetes.jobs.look import look
 from trn.kubernetes.kinds import JOBS
-from trn.kubernetes.last_log import saved_on_request
 from trn.rights import RIGHTS
 
 LOG = "/api/v1/namespaces/training/pods/bert-worker-0/log?container=work&follow=true&sinceSeconds=1"

@@ -19,7 +19,7 @@ from training.phase import Phase
 from trn.app import app
 from trn.cli.errors import CommandError
 from trn.kubernetes.job_pods import PODS
-from trn.kubernetes.jobs.kinds import JOB_KINDS, launcher_of, phase_of
+from trn.kubernetes.jobs.job import JOB_KINDS, launcher_of, phase_of
 from trn.kubernetes.jobs.look import EVENTS, View, look
 from trn.kubernetes.jobs.table import rows
 from trn.kubernetes.kinds import JOBS, KINDS

@@ -34,8 +34,7 @@ from trn.aws.images import has_image
 from trn.cli.errors import CommandError
 from trn.cli.findings import Finding
 from trn.jobs.cost import cost_of
-from trn.jobs.objects import path_of, resource_of
-from trn.jobs.rendering import Rendered, rendered
+from trn.jobs.rendering import Rendered, path_of, rendered, resource_of
 from trn.jobs.submit import apply, preflight
 from trn.jobs.submit.change import Submit
 from trn.kubernetes.client import Kubernetes, KubernetesClient

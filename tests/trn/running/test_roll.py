@@ -15,7 +15,7 @@ from tests.trn.test_kube_rights import resource
 from trn.cli.errors import CommandError
 from trn.kubernetes.job_end import start, stop
 from trn.kubernetes.job_pods import PODS
-from trn.kubernetes.jobs.kinds import JOB_KINDS
+from trn.kubernetes.jobs.job import JOB_KINDS
 from trn.kubernetes.jobs.look import look
 from trn.rights import RIGHTS
 from trn.running.roll.choices import Setting, choices

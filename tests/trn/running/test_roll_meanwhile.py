@@ -21,8 +21,7 @@ from trn.kubernetes.job_end import STOPPED_BY_ROLL
 from trn.kubernetes.job_pods import PODS
 from trn.kubernetes.kinds import JOBS, NODES
 from trn.running.roll.change import views_of
-from trn.running.roll.differences import differences
-from trn.running.roll.plan import CORDONED_BY_ROLL, RollPlan, Way, plan_roll
+from trn.running.roll.plan import CORDONED_BY_ROLL, RollPlan, Way, differences, plan_roll
 
 WAYS: list[tuple[Way, str]] = [("checkpoint", ""), ("when-idle", ""), ("to", OTHER)]
 INFERENCE = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "inference-5d4f", "uid": "of-the-replica-set", "controller": True}

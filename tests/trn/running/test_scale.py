@@ -23,7 +23,7 @@ from tests.trn.change.stage import Stage
 from tests.trn.given import Given
 from tests.trn.kubernetes.fake_kubernetes import FakeCluster
 from trn.app import app
-from trn.aws.node_groups import begin_resize, scaling, sized
+from trn.aws.eks import begin_resize, scaling, sized
 from trn.change.occupants import Occupants, occupants
 from trn.cli.errors import CommandError
 from trn.kubernetes.client import Object

@@ -16,7 +16,7 @@ from tests.simulator.account.standing import fill_a_control_plane_subnet, group,
 from tests.support import ROOT
 from tests.trn.aws.cloud import Cloud
 from tests.trn.kubernetes.fake_kubernetes import FakeCluster
-from trn.aws.insights import upgrade_insights
+from trn.aws.eks import upgrade_insights
 from trn.change.occupants import Occupants
 from trn.cli.errors import CommandError
 from trn.cli.findings import Finding

@@ -12,9 +12,7 @@ from trn.aws.capacity_blocks import Offering
 from trn.aws.identity import Caller
 from trn.before.capacity import purchase
 from trn.before.capacity.changes import followers
-from trn.before.capacity.holdings import refuse_held, refuse_unwritten
-from trn.before.capacity.order import Order
-from trn.before.capacity.purchase import STAND_IN
+from trn.before.capacity.purchase import STAND_IN, Order, refuse_held, refuse_unwritten
 from trn.before.capacity.ways import Way
 from trn.change.action import Action, Difference, Hold, Outcome, Pace, Question, Refusal, Typed
 from trn.change.hold import cluster_lock

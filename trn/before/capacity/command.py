@@ -95,8 +95,7 @@ def buy(
 
     from stacks.settings import existing_vpc
     from trn.before.capacity.change import Buy
-    from trn.before.capacity.order import Order
-    from trn.before.capacity.purchase import refuse_offer
+    from trn.before.capacity.purchase import Order, refuse_offer
     from trn.before.capacity.wanted import day_of, wanted_of
     from trn.change.executor import carry_out, show
     from trn.change.ownership import StackCluster
@@ -138,7 +137,7 @@ def calendar(
     from trn.before.capacity.calendar import running_jobs
     from trn.before.capacity.timeline import lines, report_of
     from trn.change.clients import access
-    from trn.change.job_view import view_of
+    from trn.change.occupants import view_of
     from trn.cli.errors import CommandError
     from trn.cli.findings import exit_code, print_findings
     from trn.cli.output import results, write_json

@@ -1,29 +1,98 @@
 """Buys one capacity block for a node group, once: found by its tag, it is only written down."""
 
+import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 
 from facts.block_sales import sold_count, sold_hours
-from facts.names import CLUSTER_TAG, OFFER_TAG, PURCHASE_TAG
+from facts.names import BLOCK_GROUP_TAG, CLUSTER_TAG, OFFER_TAG, PURCHASE_TAG, STACK_TAG
+from stacks.settings import Settings
 from trn.aws.api import Api
 from trn.aws.block_purchase import purchase
 from trn.aws.capacity_blocks import Offering, block_offerings
 from trn.aws.errors import DENIED, code_of, is_refusal
 from trn.aws.zones import Reservation, reservations_of
 from trn.before.capacity.changes import edits
-from trn.before.capacity.order import Order
 from trn.before.capacity.wanted import Wanted
 from trn.before.capacity.ways import LIVING, Way
 from trn.change.action import Ended
 from trn.cli.errors import MISUSE, CommandError, OwnershipError
+from trn.cli.text_files import read_text, write_text
+from trn.engine.needs import purchases
 from trn.engine.program import settings_of
 from trn.engine.stack_edit import Edit, edit_stack, refuse_uneditable
-from trn.engine.stack_file import with_edits
+from trn.engine.stack_file import StackFile, with_edits
+
+FOLDER = Path("build") / "capacity"
+MAX_BYTES = 10_000
+
+
+@dataclass(frozen=True)
+class PurchaseRecord:
+    """The record of one offer for one stack."""
+
+    path: Path
+
+    @classmethod
+    def of(cls, root: Path, stack: str, offer: str) -> "PurchaseRecord":
+        """`root`: folder of the project."""
+        return cls(root / FOLDER / f"{stack}.{offer}.json")
+
+    def write(self, said: Mapping[str, str]) -> None:
+        """Before EC2 is asked. Raises CommandError: without it nothing is bought."""
+        since = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        write_text(self.path, json.dumps({**said, "since": since}, indent=2) + "\n", "make room, or let this user write there")
+
+    @property
+    def since(self) -> str:
+        """When a purchase was begun whose end is not known; empty where there is none."""
+        return self._said("since", "an unknown time")
+
+    @property
+    def token(self) -> str:
+        """Of the run that began it, as on its block; empty where there is none, or release 0.1.0 wrote it."""
+        return self._said("token", "")
+
+    def _said(self, key: str, otherwise: str) -> str:
+        if not self.path.exists():
+            return ""
+        try:
+            return str(json.loads(read_text(self.path, MAX_BYTES, f"see what is in `{self.path}`"))[key])
+        except (ValueError, KeyError, TypeError):
+            return otherwise
+
+    def delete(self) -> None:
+        """The end is known."""
+        self.path.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class Order:
+    """A block that is to be bought for a stack."""
+
+    stack_file: StackFile
+    settings: Settings
+    wanted: Wanted
+    offer: str
+
+    def tags(self, stack: str) -> dict[str, str]:
+        """Of the reservation, those of the stack among them. `stack`: as in the tag `trn:stack`; empty where it was never up."""
+        name = f"{self.settings.name}-{self.wanted.group}"
+        own = {CLUSTER_TAG: self.settings.name, BLOCK_GROUP_TAG: self.wanted.group, OFFER_TAG: self.offer}
+        own |= {STACK_TAG: stack} if stack else {}
+        return {"Name": name, **self.settings.tags, **own}
+
+    @property
+    def record(self) -> PurchaseRecord:
+        """Kept while the end of the purchase is not known."""
+        return PurchaseRecord.of(self.stack_file.root, self.stack_file.stack, self.offer)
+
 
 STAND_IN = "cr-00000000000000000"
 """Id with which the changed stack file is judged before a block is bought."""
@@ -192,3 +261,41 @@ def _refused(order: Order, error: ClientError) -> Ended:
     if code_of(error) in DENIED:
         return Ended("refused", said, f"give the caller the document that `trn iam {order.stack_file.stack} --buyer` prints")
     return Ended("refused", said, f"`trn capacity find {order.stack_file.stack}` lists what is on offer now")
+
+
+def refuse_held(api: Api, order: Order, bought_id: str = "") -> None:
+    """Raises CommandError where the group is on another block or reservation that is not over: its id would be lost from the stack file.
+
+    `bought_id`: the block, where it is bought already. One that another group has is refused as well.
+    """
+    groups = order.settings.node_groups
+    elsewhere = [
+        name for name, each in groups.items() if bought_id and each.capacity_reservation_id == bought_id and name != order.wanted.group
+    ]
+    if elsewhere:
+        wrong = f"{order.offer} was bought as {bought_id}, and `nodeGroups.{elsewhere[0]}` has it; nothing was changed"
+        raise CommandError(wrong, f"there is nothing to do; `trn capacity calendar {order.stack_file.stack}` shows it", code=MISUSE)
+    group = groups.get(order.wanted.group)
+    held = group.capacity_reservation_id if group is not None else None
+    if held is None or held == bought_id:
+        return
+    found = reservations_of(api, [order.wanted.instance_type]).get(held)
+    if found is not None and found.state in LIVING:
+        until = f" until {found.ends:%Y-%m-%d %H:%M} UTC" if found.ends else ""
+        hint = "name another group with --group; a new name with --type makes one. Or, for a block that begins after it ends, remove the id first"
+        done = f"{bought_id} is bought, and not in the stack file yet" if bought_id else "nothing was bought"
+        raise CommandError(f"`nodeGroups.{order.wanted.group}` is on {held}{until}; {done}", hint, code=MISUSE)
+
+
+def refuse_unwritten(api: Api, order: Order, offering: Offering) -> None:
+    """Raises CommandError where another offer was bought for the group and for the same time, by another run or on another computer,
+    and its id is in no section of the stack file: the group can have one block, and a second one would be paid for nothing."""
+    written = {item.capacity_reservation_id for item in purchases(order.settings)}
+    tags = {CLUSTER_TAG: order.settings.name, BLOCK_GROUP_TAG: order.wanted.group}
+    for found in reservations_of(api, tags=tags).values():
+        is_other = found.id not in written and found.tags.get(OFFER_TAG, order.offer) != order.offer
+        if is_other and found.state in LIVING and (found.ends is None or found.ends > offering.starts):
+            stack, offer = order.stack_file.stack, found.tags[OFFER_TAG]
+            wrong = f"{found.id} was bought for `nodeGroups.{order.wanted.group}`, and is not in Pulumi.{stack}.yaml; nothing was bought"
+            hint = f"`trn capacity buy {stack} {offer} --group {order.wanted.group}` writes it, and buys nothing; or take the file of who bought it"
+            raise CommandError(wrong, f"{hint}. A further block is for a group of its own: --group NAME", code=MISUSE)

@@ -12,9 +12,8 @@ from trn.aws.api import Api
 from trn.aws.capacity_blocks import Offering, block_offerings
 from trn.aws.errors import code_of, command_error
 from trn.aws.pricing import live_prices
-from trn.aws.quotas import quota
+from trn.aws.quotas import quota, running_vcpus
 from trn.aws.spot import spot_prices, spot_scores
-from trn.aws.usage import running_vcpus
 from trn.aws.zones import Reservation, Zone, offered_zone_ids, reservations_of, zones
 from trn.before.capacity.wanted import Wanted
 from trn.cli.parallel import side_by_side

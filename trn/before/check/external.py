@@ -9,15 +9,13 @@ from facts.problems import Problem
 from facts.regions import partition
 from stacks.external import asked_of_file_system, asked_of_network, asked_of_workspace, log_bucket
 from trn.aws.api import tags_of
-from trn.aws.control_plane import described
-from trn.aws.external_bucket import bucket_region
-from trn.aws.external_file_system import described_file_system, file_system_entry
+from trn.aws.eks import described
 from trn.aws.external_network import described_network
-from trn.aws.external_workspace import described_workspace
+from trn.aws.external_services import bucket_region, described_file_system, described_workspace, file_system_entry
 from trn.before.check.subject import Subject
 from trn.before.check.surroundings import state_ids
 from trn.cli.findings import Finding, failed, passed, warned
-from trn.engine.external.reading import no_workspace
+from trn.engine.external_reading import no_workspace
 
 NETWORK, FILE_SYSTEM, WORKSPACE, BUCKET = "existing network", "existing file system", "existing workspace", "existing bucket"
 _BUCKET_KEY = "`addons.fluentBit.s3Bucket`"

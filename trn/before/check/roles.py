@@ -6,12 +6,12 @@ from facts.external.role import WantedRole, lacking
 from facts.iam import Document
 from facts.resources.rights import role_of
 from simulator.outputs import ACCOUNT as RECORDED_ACCOUNT
-from trn.aws.given_roles import given_role
+from trn.aws.external_services import given_role
 from trn.aws.identity import Caller, caller, denied_actions
 from trn.before.check.account import as_documented
 from trn.before.check.subject import Subject
 from trn.cli.findings import Finding, failed, passed
-from trn.engine.external.roles import wanted_roles
+from trn.engine.external_reading import wanted_roles
 
 NAME = "given roles"
 

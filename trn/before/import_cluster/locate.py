@@ -11,7 +11,7 @@ from facts.catalogue import NEURON_TYPES
 from facts.names import CLUSTER_NAME, CLUSTER_NAME_WORDS, CLUSTER_TAG, STACK_TAG
 from facts.regions import REGIONS, near_regions, zone_id_prefix
 from trn.aws.api import Api, tags_of
-from trn.aws.control_plane import described
+from trn.aws.eks import described
 from trn.aws.errors import code_of
 from trn.aws.other_cluster import OtherCluster, cluster_names, clusters_with_role, read_cluster
 from trn.cli.errors import MISUSE, CommandError

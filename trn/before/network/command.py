@@ -30,9 +30,7 @@ def describe(
     from trn.cli.errors import MISUSE, CommandError
     from trn.cli.output import errors
     from trn.cli.text_files import write_text
-    from trn.engine.external.description_file import as_yaml
-    from trn.engine.external.fit import NOTHING_USED, refuse_unfit
-    from trn.engine.external.reading import described_existing, refuse_absent
+    from trn.engine.external_reading import NOTHING_USED, as_yaml, described_existing, refuse_absent, refuse_unfit
     from trn.engine.program import settings_of
     from trn.engine.stack_file import read_stack_file
 

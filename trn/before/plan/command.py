@@ -28,9 +28,8 @@ def plan(
     """
     from simulator import costs
     from trn.change.clients import access
-    from trn.change.job_view import views_of
-    from trn.change.plan.policy import checked, read_text
-    from trn.change.plan.report import Report, classes_in, document_of, lines
+    from trn.change.occupants import views_of
+    from trn.change.plan.report import Report, checked, classes_in, document_of, lines, read_text
     from trn.change.plan.report import markdown as as_markdown
     from trn.change.plan.stopped import with_jobs
     from trn.cli.errors import MISUSE, CommandError

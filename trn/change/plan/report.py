@@ -1,8 +1,9 @@
-"""The report of `trn plan`: lines for a terminal, Markdown for a pull request, data for programs."""
+"""The report of `trn plan`: what a user lets it do; lines for a terminal, Markdown for a pull request, data for programs."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from rich.text import Text
@@ -11,7 +12,9 @@ from facts.document import Document, Part
 from simulator.cost_figures import Figures
 from simulator.report.words import duration, plural, short_type
 from trn.change.plan.stopped import StoppedJob
+from trn.cli.errors import MISUSE, CommandError
 from trn.cli.lines import Line
+from trn.cli.text_files import read_text as read_bounded
 from trn.engine.effects import CLASSES, Class, Effect
 
 CENT = 0.01
@@ -214,3 +217,22 @@ def document_of(report: Report) -> PlanReport:
         ),
         cost=CostChange(before=report.cost[0], after=report.cost[1]),
     )
+
+
+MAX_BYTES = 200_000_000
+"""Largest state or preview; those of a cluster have some megabytes."""
+
+
+def checked(allow: Sequence[str]) -> tuple[str, ...]:
+    """The classes of --allow, given one by one or with commas between. Raises CommandError for one that there is not."""
+    names = [name.strip() for text in allow for name in text.split(",")]
+    for name in names:
+        if name not in CLASSES or name == "safe":
+            known = ", ".join(f"{known} ({MEANS[known]})" for known in CLASSES if known != "safe")
+            raise CommandError(f"--allow takes no `{name}`", f"allowed: {known}", code=MISUSE)
+    return tuple(names)
+
+
+def read_text(path: Path) -> str:
+    """A file's text. Raises CommandError."""
+    return read_bounded(path, MAX_BYTES, "name what `pulumi` printed")

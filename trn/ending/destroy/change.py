@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from trn.aws.api import Api
-from trn.aws.control_plane import described
+from trn.aws.eks import described
 from trn.aws.leftovers import Found
 from trn.change.action import NOT_CONFIRMED, Action, Difference, Hold, Outcome, Pace, PulumiRun, Question, Refusal
 from trn.change.hold import cluster_lock

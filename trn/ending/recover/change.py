@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from facts.document import Part
-from trn.aws.control_plane import described
+from trn.aws.eks import described
 from trn.change.action import Action, Difference, Hold, Outcome, Pace, PulumiRun, Question, Refusal
 from trn.change.hold import cluster_lock
 from trn.change.identity import Kube, StateId, state_id

@@ -11,13 +11,12 @@ from trn.change.identity import Kube
 from trn.change.report import ChangeDocument, Report
 from trn.change.whose import Site, Whose
 from trn.cli.errors import MISUSE
-from trn.kubernetes.cancellation import CancelPlan
+from trn.kubernetes.cancellation import MARGIN_S, CancelPlan, LastLog, log_path
 from trn.kubernetes.client import Conflict, Kubernetes, Object
 from trn.kubernetes.job_pods import PODS
-from trn.kubernetes.jobs.kinds import JOB_KINDS
+from trn.kubernetes.jobs.job import JOB_KINDS
 from trn.kubernetes.jobs.look import look, makers
 from trn.kubernetes.kinds import SYSTEM
-from trn.kubernetes.last_log import MARGIN_S, LastLog, log_path
 
 PAUSE_S = 5
 """Between two looks."""

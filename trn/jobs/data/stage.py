@@ -15,7 +15,7 @@ from trn.change.whose import Site, Whose
 from trn.jobs.data import staging
 from trn.jobs.data.source import files_of, replacing
 from trn.jobs.data.stage_plan import SHOWN, StagePlan, plan_stage
-from trn.jobs.objects import path_of, reference, resource_of
+from trn.jobs.rendering import path_of, reference, resource_of
 from trn.jobs.submit.apply import submit
 from trn.kubernetes.client import Object
 

@@ -12,7 +12,7 @@ from training.job import PATH, SHARED_PATH
 from trn.cli.errors import MISUSE, CommandError
 from trn.jobs.data import staging
 from trn.jobs.data.source import SourceFile, need_source, packed
-from trn.jobs.job_file import read_job
+from trn.jobs.rendering import read_job
 from trn.kubernetes.client import Object
 
 SHOWN = 10

@@ -8,7 +8,7 @@ def jobs(stack: Stack, namespace: Namespace = None, json_file: JsonFile = None) 
 
     Example: trn jobs dev
     """
-    from trn.change.job_view import view_of
+    from trn.change.occupants import view_of
     from trn.cli.output import results, write_json
     from trn.kubernetes.jobs.table import JobsReport, rows, table
 

@@ -35,10 +35,8 @@ def precompile(
     from trn.cli.output import errors
     from trn.engine.job_site import site_of
     from trn.engine.stack_file import read_stack_file
-    from trn.jobs.job_file import read_job
-    from trn.jobs.manifest import as_text
     from trn.jobs.precompile.plan import short_run, tool_of, wrapped
-    from trn.jobs.rendering import rendered
+    from trn.jobs.rendering import as_text, read_job, rendered
 
     stack_file = read_stack_file(stack)
     settings = parse_settings(stack_file.configuration, stack_file.stack, rehearsal=True)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from trn.cli.errors import CommandError
-from trn.jobs.objects import path_of, reference, resource_of
+from trn.jobs.rendering import path_of, reference, resource_of
 from trn.kubernetes.client import AlreadyThere, Kubernetes, Object
 
 MARK = "trn/submission"

@@ -13,9 +13,8 @@ from trn.change.report import ChangeDocument, Report
 from trn.change.whose import Site, Whose
 from trn.cli.findings import Finding, exit_code, finding_lines
 from trn.jobs.cost import cost_of
-from trn.jobs.objects import path_of, reference
 from trn.jobs.precompile.plan import users_of
-from trn.jobs.rendering import Rendered
+from trn.jobs.rendering import Rendered, path_of, reference
 from trn.jobs.submit import apply, preflight
 from trn.kubernetes.client import Object
 from trn.kubernetes.job_pods import PODS

@@ -36,9 +36,7 @@ def submit(
     from trn.cli.output import errors
     from trn.engine.job_site import site_of
     from trn.engine.stack_file import read_stack_file
-    from trn.jobs.job_file import read_account, read_job
-    from trn.jobs.manifest import as_text
-    from trn.jobs.rendering import rendered
+    from trn.jobs.rendering import as_text, read_account, read_job, rendered
 
     stack_file = read_stack_file(stack)
     job = read_job(file)

@@ -22,7 +22,7 @@ def why(
     Example: trn why dev bert
     """
     from training.phase import Phase
-    from trn.change.job_view import view_of
+    from trn.change.occupants import view_of
     from trn.cli.output import results, write_json
     from trn.kubernetes.causes.rules import cause
     from trn.kubernetes.jobs.table import WhyReport, cause_fields

@@ -10,8 +10,7 @@ from training.site import Site
 from trn.cli.errors import MISUSE, CommandError
 from trn.kubernetes.client import Kubernetes, Object
 from trn.kubernetes.job_pods import PODS, jobs_of, owners_of
-from trn.kubernetes.jobs.job import FoundJob, in_order, makers_of
-from trn.kubernetes.jobs.kinds import JOB_KINDS
+from trn.kubernetes.jobs.job import JOB_KINDS, FoundJob, in_order, makers_of
 from trn.kubernetes.kinds import CLAIMS, NODES
 from trn.kubernetes.situation import Situation, is_event_of
 

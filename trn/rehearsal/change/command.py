@@ -44,8 +44,7 @@ def change(
     Example: trn rehearse change dev --set nodeGroups.trn1-32xl.size=4
     """
     from simulator.engine.change import rehearse_change
-    from trn.change.plan.policy import checked
-    from trn.change.plan.report import refusal_lines
+    from trn.change.plan.report import checked, refusal_lines
     from trn.cli.lines import print_lines
     from trn.cli.output import screen, write_json
     from trn.cli.text_files import write_text
@@ -54,8 +53,7 @@ def change(
     from trn.engine.stack_file import read_stack_file
     from trn.rehearsal.change.configuration import with_settings
     from trn.rehearsal.change.page import write_page
-    from trn.rehearsal.change.policy import comment, judged
-    from trn.rehearsal.change.report import report_of, summary_lines
+    from trn.rehearsal.change.report import comment, judged, report_of, summary_lines
     from trn.rehearsal.files import requested_faults
 
     allowed = checked(allow or ())

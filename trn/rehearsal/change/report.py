@@ -1,6 +1,6 @@
 """The report of a rehearsed change, as data and as the lines that the command prints."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from rich.text import Text
@@ -12,7 +12,10 @@ from simulator.engine.plan import Change, counts
 from simulator.report.assemble import both, cost_points, ending, times
 from simulator.report.schema import CostPoint, StepTimes
 from simulator.report.words import duration, plural, short_type
+from trn.change.plan.report import Report, classes_in, markdown
 from trn.cli.lines import Line
+from trn.engine.effects import effects, refused
+from trn.engine.planned import Planned
 
 MOST_SHOWN = 12
 """Resources that the summary names."""
@@ -167,3 +170,24 @@ def summary_lines(report: ChangeReport) -> Iterator[Line]:
 def _cautions(report: ChangeReport) -> Iterator[Line]:
     for caution in report.cautions:
         yield caution.severity, Text(caution.text, style="bold red" if caution.severity == "red" else "yellow")
+
+
+UNSEEN = "a rehearsal has no jobs; whoever trains on nodes that go loses what came after the last checkpoint"
+
+
+def judged(changed: Changed, stack: str, allowed: Sequence[str]) -> Report:
+    """The change, with what the policy does not allow. Neuron nodes that go count as jobs that stop; what the program refuses is final."""
+    touched = {change.registration.urn: change for change in changed.touched}
+    found = effects(Planned(changed.before, changed.after, touched))
+    classes = classes_in(found, {})
+    if any(item.neuron and item.kind in ("rolled", "replaced", "removed") and item.nodes for item in changed.nodes):
+        classes.add("jobs")
+    unseen = UNSEEN if "restarts" in classes else ""
+    return Report(stack, found, {}, changed.phase.seconds, changed.cost, refused(classes, allowed), unseen, allowed)
+
+
+def comment(verdict: Report, changed: Changed) -> str:
+    """For a pull request; what is refused is said first."""
+    reasons = [str(step.refusal) for step in changed.phase.errors if step.refusal is not None]
+    said = "".join(f"**The change is refused.** {' '.join(reason.split())}\n\n" for reason in reasons)
+    return said + markdown(verdict)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from trn.aws.control_plane import described, node_group, node_group_names
+from trn.aws.eks import described, node_group, node_group_names
 from trn.aws.identity import caller
 from trn.cli.findings import Finding
 from trn.engine import quotas

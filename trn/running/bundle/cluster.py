@@ -6,7 +6,7 @@ from typing import Any
 from facts.kubernetes_kinds import DrainStage, Resource
 from trn.kubernetes.client import Object
 from trn.kubernetes.job_pods import PODS
-from trn.kubernetes.jobs.kinds import JOB_KINDS
+from trn.kubernetes.jobs.job import JOB_KINDS
 from trn.kubernetes.jobs.look import EVENTS, POD_GROUPS
 from trn.kubernetes.kinds import CLAIMS, KINDS, NODES
 from trn.running.bundle.account import lines

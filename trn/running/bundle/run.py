@@ -8,12 +8,11 @@ from datetime import datetime
 from trn.change.clients import access
 from trn.running.bundle import account, cluster, logs, machine
 from trn.running.bundle.gathering import Gathering
-from trn.running.bundle.index import NAME, index
 from trn.running.bundle.part import Outcome, Part
 from trn.running.bundle.redact import Redactor
 from trn.running.bundle.secrets import is_secret_name
 from trn.running.bundle.subject import Subject
-from trn.running.bundle.writing import TOTAL_BYTES
+from trn.running.bundle.writing import NAME, TOTAL_BYTES, index
 
 Shown = Callable[[Sequence[Part]], Iterable[Part]]
 """Passes parts on, and shows the progress."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from facts.kubernetes_kinds import Resource
-from trn.aws.node_groups import OVERDUE, begin_resize, scaling, sized
+from trn.aws.eks import OVERDUE, begin_resize, scaling, sized
 from trn.change.action import Action, Difference, Hold, Outcome, Pace, PulumiRun, Question, Refusal
 from trn.change.hold import cluster_lock
 from trn.change.identity import Aws, Kube, StateId, state_id
@@ -20,17 +20,14 @@ from trn.engine.planned import ask_engine
 from trn.engine.program import record_stack, settings_of
 from trn.engine.stack_file import StackFile, read_stack_file, refuse_edited
 from trn.kubernetes import budgets
-from trn.kubernetes.cancellation import CancelPlan
+from trn.kubernetes.cancellation import MARGIN_S, CancelPlan, LastLog, log_path
 from trn.kubernetes.client import Kubernetes, Object
 from trn.kubernetes.job_end import can_stop, start, stop, stopped_for
 from trn.kubernetes.job_pods import PODS
-from trn.kubernetes.jobs.job import FoundJob, makers_of
-from trn.kubernetes.jobs.kinds import JOB_KINDS
+from trn.kubernetes.jobs.job import JOB_KINDS, FoundJob, makers_of
 from trn.kubernetes.jobs.look import View, look_everywhere
-from trn.kubernetes.last_log import MARGIN_S, LastLog, log_path
-from trn.running.roll.differences import differences
 from trn.running.roll.others import COME_BACK, goes_with_node, holds_devices, is_over
-from trn.running.roll.plan import CORDONED_BY_ROLL, RollPlan, Way, is_of, named, plan_roll
+from trn.running.roll.plan import CORDONED_BY_ROLL, RollPlan, Way, differences, is_of, named, plan_roll
 from trn.running.scale.change import BUSY, described, settling
 from trn.running.subject import NODES
 

@@ -50,8 +50,8 @@ def roll(
     from trn.engine.program import record_stack, settings_of
     from trn.engine.stack_file import read_stack_file
     from trn.running.roll.change import Roll
+    from trn.running.roll.choices import RollComparison, compared, comparison_lines
     from trn.running.roll.plan import Way
-    from trn.running.roll.view import RollComparison, compared, comparison_lines
 
     stack_file = read_stack_file(stack)
     settings = settings_of(stack_file)

@@ -9,8 +9,7 @@ from simulator.cost_figures import Figure
 from simulator.costs import CostItem, figures
 from training.site import Site as JobSite
 from trn.aws.cluster_identity import moment
-from trn.aws.control_plane import node_group
-from trn.aws.node_groups import OVERDUE, PAUSE_S, ROUNDS, begin_resize, problems, sized, update_of
+from trn.aws.eks import OVERDUE, PAUSE_S, ROUNDS, begin_resize, node_group, problems, sized, update_of
 from trn.change.action import Action, Difference, Hold, Outcome, Pace, Question, Refusal
 from trn.change.hold import cluster_lock
 from trn.change.identity import Aws

@@ -8,9 +8,9 @@ from addons.neuron import NeuronSettings
 from facts.efa import NetworkInterface
 from facts.kubernetes_kinds import Resource
 from facts.names import EFA_RESOURCE, NEURON_CORE_RESOURCE, NEURON_RESOURCE
-from trn.aws.control_plane import node_group, node_group_names
+from trn.aws.eks import node_group, node_group_names
 from trn.aws.network import group_rules
-from trn.aws.usage import DESCRIBE_INSTANCES
+from trn.aws.quotas import DESCRIBE_INSTANCES
 from trn.cli.findings import Finding, failed, passed, skipped
 from trn.kubernetes.client import Object
 from trn.running.subject import Subject, core_count, efa_count, efa_interfaces, hardware, instance_id, name_of

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from addons.etcd import EtcdSettings
 from addons.volcano import QUEUES, VolcanoSettings
-from trn.aws.control_plane import described
+from trn.aws.eks import described
 from trn.aws.stack_file_system import file_systems
 from trn.cli.findings import Finding, failed, passed, skipped
 from trn.running.subject import Subject, name_of

@@ -12,10 +12,8 @@ from simulator.account import kinds
 from simulator.account.charts import chart_of
 from simulator.recording import Recording
 from trn.aws.api import Api
-from trn.aws.control_plane import free_addresses
-from trn.aws.eks import addon_versions, support_dates
+from trn.aws.eks import addon_versions, free_addresses, support_dates, upgrade_insights
 from trn.aws.errors import command_error
-from trn.aws.insights import upgrade_insights
 from trn.aws.releases import recommended_release, release_exists
 from trn.change.occupants import Occupants
 from trn.cli.errors import MISUSE, CommandError

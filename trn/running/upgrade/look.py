@@ -12,7 +12,7 @@ from simulator.recording import Recording
 from stacks.problems import ConfigurationError
 from stacks.settings import Settings
 from trn.aws.api import Api
-from trn.aws.control_plane import addon_version, described, node_group, node_group_names
+from trn.aws.eks import addon_version, described, node_group, node_group_names
 from trn.cli.errors import MISUSE, CommandError
 from trn.cli.watching import Watching
 from trn.engine.effects import Effect, effects
