@@ -24,6 +24,8 @@ FIELD_MANAGER = "trn"
 """Under this name the API server keeps which fields of an object are ours (Kubernetes, server-side apply)."""
 APPLY = "application/apply-patch+yaml"
 """Media type of server-side apply; JSON is YAML."""
+_OWN_NOTHING = frozenset({"Lease"})
+"""Kinds that are gone with the server's answer, and their names free: others stay until its garbage collector has seen what they own."""
 TOKEN_LIFE_S = 60
 """Life of the signed address inside a token; the token itself holds for 15 minutes (EKS user guide, cluster-auth)."""
 TOKEN_RENEWAL_S = 600
@@ -123,7 +125,8 @@ class KubernetesClient:
         `grace_s`: seconds that a pod gets to end, in place of its own.
         """
         conditions = {key: value for key, value in (("uid", uid), ("resourceVersion", version)) if value}
-        options: Object = {"propagationPolicy": "Foreground", **({"preconditions": conditions} if conditions else {})}
+        policy = "Background" if resource.kind in _OWN_NOTHING else "Foreground"
+        options: Object = {"propagationPolicy": policy, **({"preconditions": conditions} if conditions else {})}
         if grace_s is not None:
             options["gracePeriodSeconds"] = grace_s
         self._call("DELETE", f"{_path(resource, namespace)}/{name}", options)

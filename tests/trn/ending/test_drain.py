@@ -44,6 +44,7 @@ from trn.cli.errors import CommandError
 from trn.ending.drain.plan import plan_drain
 from trn.kubernetes import kinds
 from trn.kubernetes.client import Bearer, Forbidden, KubernetesClient, Unreachable, connect, token
+from trn.kubernetes.lease import LEASES
 
 
 def test_queues_close_first_then_jobs_balancers_claims_and_nodes_go():
@@ -447,6 +448,8 @@ def test_the_client_speaks_to_a_server(server: str):
     client.delete(karpenter.NODE_POOLS, "gone")
     client.delete(kinds.CLAIMS, "other", "training", uid="u-1")
     assert ApiServer.seen[-1][-1] == {"propagationPolicy": "Foreground", "preconditions": {"uid": "u-1"}}
+    client.delete(LEASES, "trn-bert", "training", uid="u-2")
+    assert ApiServer.seen[-1][-1] == {"propagationPolicy": "Background", "preconditions": {"uid": "u-2"}}
     client.delete(kinds.CLAIMS, "scratch", "training")
     client.create(volcano.COMMANDS, "default", {"action": "CloseQueue"})
     client.patch(kueue.CLUSTER_QUEUES, "training", "", {"spec": {}})

@@ -190,7 +190,8 @@ def test_an_up_that_was_killed_is_recovered(project: Path, monkeypatch: pytest.M
     killed(monkeypatch, UP, at)
     recovered, _, err = trn("--practice recover dev --yes")
     assert recovered == 0 or "`trn practice up dev` brings it up" in err
-    destroyed, _, err = trn("--practice destroy dev --yes")
+    # At the first writes no object of the state says yet whose the cluster's name is.
+    destroyed, _, err = trn("--practice destroy dev --yes --name trainium-dev")
     assert destroyed == recovered, err
     assert leftovers() == []
 
