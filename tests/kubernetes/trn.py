@@ -69,7 +69,7 @@ def trn_on(control_plane: ControlPlane, practised: Path, folder: Path, monkeypat
         real = {"endpoint": control_plane.server, "certificateAuthority": {"data": b64encode(control_plane.authority).decode()}}
         return found if found is None else {**found, **real}
 
-    monkeypatch.setattr("trn.change.clients.described", entry)
+    monkeypatch.setattr("trn.change.cluster.described", entry)
     monkeypatch.setattr("trn.practice.access.Practice.kubernetes", lambda _, api, found: connect(api, found))
     monkeypatch.setattr("trn.practice.access.Practice.need_tools", lambda _, *tools: None)
     monkeypatch.setattr("trn.practice.access.Practice.pause", lambda _, seconds: wait(lambda: True, "a moment"))

@@ -18,13 +18,6 @@ from trn.kubernetes.client import Kubernetes, connect
 if TYPE_CHECKING:
     from urllib3 import PoolManager
 
-from typing import Literal
-
-from facts.document import Document
-from trn.aws.eks import described
-from trn.cli.errors import MISUSE
-from trn.kubernetes.client import Object
-
 __all__ = ["Access", "Live", "access", "kubeconfig_for", "using"]
 OWN_ADDRESS_URL, ADDRESS_TIMEOUT_S = "https://checkip.amazonaws.com", 20
 
@@ -144,30 +137,3 @@ class Live:
 def access() -> Access:
     """What the command that runs was given; AWS itself without `--practice`."""
     return cast(Access | None, current()) or Live()
-
-
-class KubeconfigReport(Document, frozen=True):
-    """What `trn kubeconfig` makes."""
-
-    schema_: Literal["trn-kubeconfig"] = "trn-kubeconfig"
-    kubeconfig: dict[str, Any]
-    """As kubectl takes it."""
-
-
-def cluster_of(api: Api, cluster: str) -> Kubernetes:
-    """A client of the cluster. Raises CommandError where there is none, or none yet that answers."""
-    return access().kubernetes(api, _reachable(api, cluster))
-
-
-def kubeconfig_of(api: Api, cluster: str) -> dict[str, Any]:
-    """A kubeconfig. On AWS it asks the AWS CLI for tokens and holds no secret. Raises CommandError as `cluster_of` does."""
-    return access().kubeconfig(api, _reachable(api, cluster))
-
-
-def _reachable(api: Api, cluster: str) -> Object:
-    entry = described(api, cluster)
-    # One that is being made has no endpoint yet.
-    if entry is None or "endpoint" not in entry:
-        wrong = f"there is no cluster `{cluster}` in {api.region} that could be reached"
-        raise CommandError(wrong, "check `trn:name` and `trn:region` in the stack file; `pulumi up` makes the cluster", code=MISUSE)
-    return entry

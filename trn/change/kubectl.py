@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from trn.aws.api import Api
-from trn.change.clients import kubeconfig_of
+from trn.change.cluster import kubeconfig_of
 
 
 @contextmanager

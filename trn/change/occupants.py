@@ -8,7 +8,8 @@ from rich.table import Table
 from facts.names import GROUP_LABEL
 from stacks.config import parse_settings
 from training.site import Site
-from trn.change.clients import access, cluster_of
+from trn.change.clients import access
+from trn.change.cluster import cluster_of
 from trn.change.identity import Kube
 from trn.engine.job_site import site_of
 from trn.engine.stack_file import read_stack_file

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from trn.change.asking import consent
-from trn.change.clients import access, cluster_of
+from trn.change.clients import access
+from trn.change.cluster import cluster_of
 from trn.change.consent import Person
 from trn.change.ownership import StackCluster
 from trn.change.whose import Site

@@ -54,7 +54,7 @@ def event(stack: Stack, what: What = "load-balancer", json_file: JsonFile = None
 
 
 def _happened(stack: str, report: "Callable[..., Document]", json_file: Path | None, act: Callable[..., str]) -> int:
-    from trn.change.clients import cluster_of
+    from trn.change.cluster import cluster_of
     from trn.cli.output import results, write_json
     from trn.engine.program import settings_of
     from trn.engine.stack_file import read_stack_file

@@ -21,7 +21,8 @@ def kubeconfig(
 
     Example: trn kubeconfig dev --output ~/.kube/trn, or: trn kubeconfig dev
     """
-    from trn.change.clients import KubeconfigReport, access, kubeconfig_of
+    from trn.change.clients import access
+    from trn.change.cluster import KubeconfigReport, kubeconfig_of
     from trn.cli.output import errors, write_json
     from trn.engine.program import settings_of
     from trn.engine.stack_file import read_stack_file

@@ -228,14 +228,12 @@ def process(folder: Path, calls: Path, *arguments: str) -> subprocess.Popen[str]
 
 
 def test_a_provider_that_is_killed_leaves_a_half_made_object(folder: Path, calls: Path):
-    """Half of its time has passed, and the call and the fault are written down."""
+    """In the middle of its creation; the call and the fault are written down."""
     with process(folder, calls, "--fault", "kill-provider@network", "--time-scale", "0.04") as server:
         assert server.stdout is not None
-        before = time.monotonic()
         with grpc.insecure_channel(address(server.stdout.readline().strip(), "aws")) as channel, pytest.raises(grpc.RpcError):
             Engine(channel).create(VPC, {"cidrBlock": "10.0.0.0/16"})
         assert server.wait() == -9
-        assert time.monotonic() - before >= 10 * 0.04 / 2
     (made,) = Cloud.load(folder).objects.values()
     assert made.status == "creating"
     assert list(read_calls(calls)) == [Call("Create", "aws", VPC), Call("Fault", "", VPC, fault="kill-provider@network")]

@@ -13,7 +13,8 @@ from tests.trn.change.owned import EMPTY, FakePulumi, state, subject
 from tests.trn.ending.destroying import destroy
 from trn.aws.api import Api
 from trn.aws.owner_tags import NAME_TAGS, owned_key
-from trn.change.clients import Live, cluster_of, using
+from trn.change.clients import Live, using
+from trn.change.cluster import cluster_of
 from trn.change.consent import Person
 from trn.change.executor import carry_out
 from trn.change.ownership import Consent

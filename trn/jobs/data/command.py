@@ -115,7 +115,8 @@ def status(
     Example: trn data status dev bert
     """
     from trn.aws.repository import exports
-    from trn.change.clients import access, cluster_of
+    from trn.change.clients import access
+    from trn.change.cluster import cluster_of
     from trn.change.ownership import StackCluster, read_ownership, refuse_mismatch
     from trn.cli.output import results, write_json
     from trn.engine.program import settings_of

@@ -26,7 +26,8 @@ def logs(
 
     Example: trn logs dev bert --tail 20
     """
-    from trn.change.clients import access, cluster_of
+    from trn.change.clients import access
+    from trn.change.cluster import cluster_of
     from trn.cli.output import results, write_json
     from trn.engine.program import settings_of
     from trn.engine.stack_file import read_stack_file

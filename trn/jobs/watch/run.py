@@ -8,7 +8,8 @@ from rich.console import Console
 
 from facts.catalogue import NEURON_TYPES
 from stacks.config import parse_settings
-from trn.change.clients import access, cluster_of
+from trn.change.clients import access
+from trn.change.cluster import cluster_of
 from trn.cli.errors import MISUSE, CommandError
 from trn.cli.output import can_redraw, results, write_json
 from trn.cli.text_files import write_text

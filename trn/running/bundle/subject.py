@@ -9,7 +9,8 @@ from typing import Any
 
 from stacks.settings import Settings
 from trn.aws.api import Api
-from trn.change.clients import access, cluster_of
+from trn.change.clients import access
+from trn.change.cluster import cluster_of
 from trn.cli.errors import CommandError
 from trn.engine.program import settings_of
 from trn.engine.pulumi import NO_STACK, PulumiCli, says

@@ -10,7 +10,8 @@ def status(stack: Stack, junit: Junit = None, json_file: JsonFile = None) -> int
 
     Example: trn status dev --junit build/status.xml
     """
-    from trn.change.clients import access, cluster_of
+    from trn.change.clients import access
+    from trn.change.cluster import cluster_of
     from trn.cli.findings import exit_code, print_findings
     from trn.cli.junit import write_junit
     from trn.cli.output import results, tracked, write_json

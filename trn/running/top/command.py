@@ -30,7 +30,8 @@ def top(
     """
     from rich.live import Live
 
-    from trn.change.clients import access, cluster_of
+    from trn.change.clients import access
+    from trn.change.cluster import cluster_of
     from trn.cli.output import can_redraw, results, write_json
     from trn.engine.program import settings_of
     from trn.engine.stack_file import read_stack_file
