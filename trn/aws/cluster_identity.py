@@ -32,21 +32,12 @@ class ClusterIdentity:
         """What is known of it, in one line."""
         return ", ".join(f"{TITLES[name]} {value}" for name, value in vars(self).items() if value) or "no more is known of it"
 
-    def as_data(self) -> dict[str, str]:
-        """The same for `--json`."""
-        return {_camel(name): value for name, value in vars(self).items()}
-
 
 TITLES: Mapping[str, str] = {
     "account": "account", "region": "region", "cluster_arn": "cluster", "created_at": "created", "vpc_id": "VPC", "stack": "stack",
 }  # fmt: skip
 """Words for the parts, in the order in which they are shown."""
 assert list(TITLES) == [field.name for field in fields(ClusterIdentity)]
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(part.capitalize() for part in rest)
 
 
 def differences(own: ClusterIdentity, seen: ClusterIdentity, *, unfinished: bool = False) -> list[str]:

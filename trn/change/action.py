@@ -94,19 +94,6 @@ class PulumiRun(Action):
         return now == self.object if self.expects == "same" else now.within(self.object)
 
 
-def pulumi_run(
-    state: StateId, words: tuple[str, ...], because: str, *, environment: Mapping[str, str] | None = None,
-    expects: Literal["same", "within"] = "same",
-) -> PulumiRun:  # fmt: skip
-    """A run, by the words of its command line."""
-
-    def run(site: Site, _: StateId) -> Outcome:
-        code, printed = site.pulumi.run(words, environment or {})
-        return Outcome("held", (printed,)) if code else Outcome("done")
-
-    return PulumiRun(" ".join(words[:2]), state, because, run, expects=expects)
-
-
 def written(file: File, text: str, hint: str = "") -> Outcome:
     """Writes a file, whole or not at all, where it still holds what it held when it was looked at. Raises CommandError as `write_text` does."""
     if file_id(file.path) != file:

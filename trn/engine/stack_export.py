@@ -24,7 +24,7 @@ Resource = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class StateId:
+class StateStamp:
     """Which state it is: of which stack, and how far that stack had come. A part that is not known is empty."""
 
     secrets: str = ""
@@ -37,46 +37,30 @@ class StateId:
     """When it was written, by the clock of who ran Pulumi."""
     digest: str = ""
     """Of what it holds and of what is under way."""
-    held: frozenset[tuple[str, str]] = frozenset()
-    """URN and id of each object outside the engine; of one that is being made, URN and what is done."""
 
 
-UNKNOWN = StateId()
+UNKNOWN = StateStamp()
 """Of a stack that is not there."""
 
 
-def _compared(one: StateId, other: StateId) -> list[bool]:
+def _compared(one: StateStamp, other: StateStamp) -> list[bool]:
     """Whether each part that both know is equal."""
     pairs = ((one.secrets, other.secrets), (one.root, other.root), (one.created, other.created))
     return [mine == theirs for mine, theirs in pairs if mine and theirs]
 
 
-def is_same_stack(one: StateId, other: StateId) -> bool:
+def is_same_stack(one: StateStamp, other: StateStamp) -> bool:
     """Whether both can be states of one stack between two destroys: what both know is equal, and there is something that both know."""
     compared = _compared(one, other)
     return bool(compared) and all(compared)
 
 
-def is_other_stack(one: StateId, other: StateId) -> bool:
+def is_other_stack(one: StateStamp, other: StateStamp) -> bool:
     """Whether something that both know differs, so that they cannot be states of one stack."""
     return not all(_compared(one, other))
 
 
-def is_same_state(one: StateId, other: StateId) -> bool:
-    """Whether nothing has changed: no resource came, went or was replaced, and nothing else is under way."""
-    return is_same_stack(one, other) and one.digest == other.digest
-
-
-def covers(confirmed: StateId, now: StateId) -> bool:
-    """Whether all that is there now was there when it was confirmed. Fewer objects are covered: a destroy that was stopped goes on.
-
-    So is nothing, of which no more has to be known than that it is not another stack's.
-    """
-    compared = _compared(confirmed, now)
-    return all(compared) and (bool(compared) or not now.held) and now.held <= confirmed.held
-
-
-def is_older(one: StateId, than: StateId) -> bool | None:
+def is_older(one: StateStamp, than: StateStamp) -> bool | None:
     """Whether one was written before the other; None where that cannot be said."""
     if one.saved is None or than.saved is None or not is_same_stack(one, than):
         return None
@@ -113,21 +97,19 @@ class Export:
         return next((each for each in self.resources if each.get("type") == ROOT_TYPE), {})
 
     @cached_property
-    def id(self) -> StateId:
+    def id(self) -> StateStamp:
         """Which state it is."""
         parts = [
             [each["urn"], each.get("id", ""), each.get("type", ""), bool(each.get("delete")), bool(each.get("pendingReplacement"))]
             for each in self.resources
         ]
         doing = [[each["resource"].get("urn", ""), str(each.get("type", ""))] for each in self.pending]
-        held = [(each["urn"], each["id"]) for each in self.outside]
-        return StateId(
+        return StateStamp(
             secrets=json.dumps(self.secrets, sort_keys=True) if self.secrets else "",
             root=self.root.get("urn", ""),
             created=self.root.get("created", ""),
             saved=moment(self.manifest.get("time", "")),
             digest=hashlib.sha256(json.dumps([sorted(parts), sorted(doing)]).encode()).hexdigest(),
-            held=frozenset([*held, *((urn, what) for urn, what in doing if what in MAKING)]),
         )
 
 

@@ -13,7 +13,7 @@ from trn.aws.cluster_identity import ClusterIdentity, clusters_of, doomed_cluste
 from trn.cli.errors import MISUSE, CommandError
 from trn.cli.text_files import read_text
 from trn.engine.pulumi import NO_STACK, Pulumi, says
-from trn.engine.stack_export import UNKNOWN, StateId, read_export
+from trn.engine.stack_export import MAKING, UNKNOWN, StateStamp, read_export
 
 MAX_BYTES = 256_000_000
 """Largest state that is read: that of a cluster has some hundred kilobytes, one of 10,000 resources some tens of megabytes."""
@@ -40,7 +40,7 @@ class StackState:
     """A run that made the cluster ended before it knew how."""
     vpc_ids: frozenset[str] = frozenset()
     """VPCs that the stack made."""
-    id: StateId = UNKNOWN
+    id: StateStamp = UNKNOWN
     """Which state of which stack it is."""
     created_at: str = ""
     """When the stack's first run began, UTC, to the second; empty where the state does not say."""
@@ -80,7 +80,7 @@ def parse_state(export: Any, cluster: str) -> StackState:
         clusters=clusters_of(found.resources, found.pending),
         doomed=doomed_clusters(found.resources),
         held=frozenset(map(_identity, found.outside))
-        | {(str(each["resource"].get("urn", "")), "") for each in found.pending if each.get("type") == "creating"},
+        | {(str(each["resource"].get("urn", "")), "") for each in found.pending if each.get("type") in MAKING},
         unsaved=frozenset(each["id"] for each in found.outside if each.get("type") == LUSTRE.token and not _is_saved(each)),
         vpc_ids=frozenset(each["id"] for each in found.outside if each.get("type") == VPC.token),
         is_unfinished=any(each["resource"]["type"] == CLUSTER_TYPE.token for each in found.pending if each.get("type") == "creating"),

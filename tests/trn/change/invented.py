@@ -11,11 +11,11 @@ import pytest
 from tests.trn.aws.cloud import Cloud
 from tests.trn.aws.leftovers import leave_control_plane
 from tests.trn.change.owned import FakePulumi, break_locks, locks_among, state, subject
-from trn.change.action import Action, Difference, Hold, Outcome, Pace, Question, Refusal, pulumi_run
+from trn.change.action import Action, Difference, Hold, Outcome, Pace, PulumiRun, Question, Refusal
 from trn.change.consent import Person
 from trn.change.executor import carry_out
 from trn.change.hold import cluster_lock
-from trn.change.identity import Kube, state_id
+from trn.change.identity import Kube, StateId, state_id
 from trn.change.known import Unknown, known
 from trn.change.ownership import Consent
 from trn.change.report import ChangeDocument, Report
@@ -138,6 +138,19 @@ class Library:
 
 class NoError(Exception):
     """A person said no."""
+
+
+def pulumi_run(
+    state: StateId, words: tuple[str, ...], because: str, *, environment: Mapping[str, str] | None = None,
+    expects: Literal["same", "within"] = "same",
+) -> PulumiRun:  # fmt: skip
+    """A run, by the words of its command line."""
+
+    def run(site: Site, _: StateId) -> Outcome:
+        code, printed = site.pulumi.run(words, environment or {})
+        return Outcome("held", (printed,)) if code else Outcome("done")
+
+    return PulumiRun(" ".join(words[:2]), state, because, run, expects=expects)
 
 
 class RemoveReport(ChangeDocument, frozen=True):

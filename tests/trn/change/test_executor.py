@@ -13,11 +13,11 @@ import typer
 
 from simulator.aws_endpoint.wire import Refused
 from simulator.outputs import ACCOUNT
-from tests.trn.change.invented import CLUSTER, Books, Library, NoError, Remove, RemoveReport
+from tests.trn.change.invented import CLUSTER, Books, Library, NoError, Remove, RemoveReport, pulumi_run
 from tests.trn.change.owned import EMPTY, FakePulumi, put_lock, state, subject
 from trn.aws.lock import Holder
 from trn.change import executor
-from trn.change.action import Action, Difference, End, Ended, Outcome, Pace, Question, Refusal, Typed, pulumi_run
+from trn.change.action import Action, Difference, End, Ended, Outcome, Pace, Question, Refusal, Typed
 from trn.change.consent import Confirmed
 from trn.change.executor import carry_out, show
 from trn.change.identity import Aws, Kube, state_id

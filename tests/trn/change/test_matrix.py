@@ -17,7 +17,7 @@ ROWS = [pytest.param(name, marks=[pytest.mark.long] * case.is_long) for name, ca
 COMMANDS, ASKING = (
     pytest.mark.parametrize("name", rows) for rows in (ROWS, [row for row, case in zip(ROWS, CASES.values(), strict=True) if case.agreed])
 )
-DEFAULT, LONG = 2, 40
+DEFAULT, LONG = 2, 24
 """How many of a command's calls are tried in a column, evenly drawn: by default, and with the mark `long`."""
 IDENTITIES: dict[str, Callable[[Stage], None]] = {
     "made again": lambda stage: stage.make_again(createdAt="2026-02-02T00:00:00Z"),

@@ -15,7 +15,7 @@ from trn.change.sweep_plan import DATA_NAMES, ROLES, Keeping, SweepPlan, plan_sw
 from trn.cli.errors import MISUSE, CommandError, OwnershipError
 from trn.cli.text_files import read_text
 from trn.engine.pulumi import Pulumi
-from trn.engine.stack_export import StateId, is_older, is_other_stack
+from trn.engine.stack_export import StateStamp, is_older, is_other_stack
 from trn.engine.stack_state import MAX_BYTES, parse_state
 
 _HINT = "leave --state out: today's state is read from the backend, which answers"
@@ -86,5 +86,5 @@ def ask_today(pulumi: Pulumi, subject: StackCluster, path: Path) -> Today:
     return Today(now.ids)
 
 
-def _written(state: StateId) -> str:
+def _written(state: StateStamp) -> str:
     return moment(state.saved[0]) if state.saved is not None else ""

@@ -12,7 +12,7 @@ from facts.document import Document, Part
 from facts.names import STACK_TAG
 from trn.aws.cluster_identity import ClusterIdentity
 from trn.aws.leftovers import Found, kind_named
-from trn.change.ownership import DELETING, Ownership
+from trn.change.ownership import DELETING
 from trn.change.sweep_plan import IN_STATE, WITH_CLUSTER, SweepPlan
 
 CLUSTER_KIND = "EKS cluster"
@@ -62,12 +62,6 @@ def plan_fields(cluster: str, plan: SweepPlan) -> dict[str, Any]:
 def entry_of(item: Found) -> dict[str, Any]:
     """One object, by the fields of its entry."""
     return {"kind": item.kind, "id": item.id, "name": item.name, "because": item.because, "usd_per_day": item.usd_per_day}
-
-
-def print_ownership(console: Console, ownership: Ownership) -> None:
-    """Whose it is."""
-    for line in ownership.lines():
-        console.print(line, markup=False, soft_wrap=True)
 
 
 def leftover_lines(plan: SweepPlan) -> Iterator[str]:
