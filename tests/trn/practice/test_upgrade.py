@@ -303,6 +303,37 @@ def test_an_edit_while_it_runs_is_not_carried_out_unseen(small: Path, monkeypatc
     assert (code, steps_in(err)[-1]) == (0, WAY[-1]), err
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "names"),
+    [
+        ("1.34.7-20260505", "1.34.9-20260618", "update aws:eks/nodeGroup:NodeGroup train"),
+        ("trn:coreNodes:", "trn:coreNodes:\n    instanceType: m5.2xlarge", "replace aws:eks/nodeGroup:NodeGroup core"),
+        ("supportType: EXTENDED", "supportType: STANDARD", "update aws:eks/cluster:Cluster control-plane-eksCluster"),
+    ],
+)
+def test_an_edit_between_two_runs_is_no_part_of_the_upgrade(small: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, names: str):
+    """Though a minor changes the same object, or the same key of it: a step that is not about these nodes would roll them unseen."""
+    do = RehearsalEngine.run
+
+    def run(self: RehearsalEngine, command: tuple[str, ...], more: Any) -> tuple[int, str]:
+        if command[1] == "up" and not any("aws:eks/" in word for word in command):
+            raise KeyboardInterrupt
+        return do(self, command, more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RehearsalEngine, "run", run)
+        code, _, err = trn(UPGRADE)
+    assert (code, steps_in(err)[-1]) == (130, "charts 1.35"), err
+    before = FILE.read_text()
+    FILE.write_text(before.replace(old, new))
+    assert FILE.read_text() != before
+    code, _, err = trn(UPGRADE)
+    assert (code, steps_in(err), f"would change more than an upgrade does: {names}\n" in err) == (1, [], True), err
+    FILE.write_text(before)
+    code, _, err = trn(UPGRADE)
+    assert (code, steps_in(err)[-1]) == (0, WAY[-1]), err
+
+
 def test_a_stack_file_that_cannot_be_written_is_refused_before_the_first_step(small: Path, monkeypatch: pytest.MonkeyPatch):
     """Read-only, or in a form whose keys cannot be changed alone: at a later step the cluster would be between two minors."""
     with monkeypatch.context() as patch:
