@@ -334,6 +334,31 @@ def test_an_edit_between_two_runs_is_no_part_of_the_upgrade(small: Path, monkeyp
     assert (code, steps_in(err)[-1]) == (0, WAY[-1]), err
 
 
+def test_a_size_that_was_set_beside_the_stack_file_is_not_set_back(small: Path, monkeypatch: pytest.MonkeyPatch):
+    """`trn scale` changes no state: only a run that reads everything again sees it, and nobody agreed that these nodes go."""
+    do, asked = RehearsalEngine.run, list[tuple[str, ...]]()
+
+    def run(self: RehearsalEngine, command: tuple[str, ...], more: Any) -> tuple[int, str]:
+        asked.append(command)
+        return do(self, command, more)
+
+    monkeypatch.setattr(RehearsalEngine, "run", run)
+    assert trn("practice job dev bert")[0] == 0
+    FILE.write_text(SMALL.replace("size: 1\n", "size: 1\n      maxSize: 3\n"))
+    assert trn(UP)[0] == 0
+    assert trn("--practice scale dev train 2 --yes")[0] == 0
+    asked.clear()
+    code, _, err = trn(f"{UPGRADE.removesuffix(' --yes')}", answer="y\nn\n")
+    assert (code, steps_in(err), "would set sizes back" in err) == (1, WAY[:-1], False), err
+    assert not [each for each in asked if "--refresh" in each]
+    code, _, err = trn(f"{UPGRADE} --interrupt")
+    assert (code, steps_in(err)) == (1, []), err
+    assert "would set sizes back: train has 2 nodes, the stack file says 1" in err
+    assert trn("--practice scale dev train 1 --yes")[0] == 0
+    code, _, err = trn(f"{UPGRADE} --interrupt")
+    assert (code, steps_in(err), "--refresh" in asked[-1]) == (0, WAY[-1:], True), err
+
+
 def test_a_stack_file_that_cannot_be_written_is_refused_before_the_first_step(small: Path, monkeypatch: pytest.MonkeyPatch):
     """Read-only, or in a form whose keys cannot be changed alone: at a later step the cluster would be between two minors."""
     with monkeypatch.context() as patch:

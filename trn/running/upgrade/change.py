@@ -26,7 +26,19 @@ from trn.engine.stack_file import StackFile, changed_keys, read_stack_file, with
 from trn.engine.stack_names import stack_path
 from trn.kubernetes.client import Kubernetes
 from trn.running.upgrade.check import Subject, findings_of, refuse_unknown_charts
-from trn.running.upgrade.look import Found, late_addons, look, moved, pending, refuse_foreign, refuse_rolled, rolled, shown, standing_of
+from trn.running.upgrade.look import (
+    Found,
+    late_addons,
+    look,
+    moved,
+    pending,
+    refuse_foreign,
+    refuse_resized,
+    refuse_rolled,
+    rolled,
+    shown,
+    standing_of,
+)
 from trn.running.upgrade.steps import Group, Standing, Step, minors_to, readable, release_for, settings_before, standing_file, steps
 from trn.running.upgrade.timed import Timed, UpgradeStep, plan_table, refused_lines, targets_of, timed, walk_of
 
@@ -145,6 +157,10 @@ class Upgrade:
         subject = Subject(site.api, kubernetes, settings.name, found, planned, minors, recording, self.accepted, there, today)
         is_resumed = bool(standing.unfinished or standing.rolled) or plane != found.control_plane
         is_resumed = is_resumed or any(group.minor != found.control_plane for group in found.groups)
+        # After a whole run of its own the state is as this run left it.
+        is_resumed = is_resumed and all(each.targets for each in self.begun)
+        if is_resumed:
+            refuse_resized(found, file)
         findings, texts = (*notes, *findings_of(subject)), [text]
         for step in planned:
             texts.append(edited(texts[-1], step.edits))

@@ -157,6 +157,19 @@ def refuse_rolled(waiting: Sequence[Effect], found: Found, stack_file: StackFile
             raise CommandError(f"`pulumi up` would change more than an upgrade does: {_listed(rolling)}", _TAKE_BACK)
 
 
+def refuse_resized(found: Found, stack_file: StackFile) -> None:
+    """Raises CommandError for groups whose size was set beside the stack file: a run that reads everything again would set it back."""
+    resized = list[str]()
+    for item in record_stack(readable(stack_file)).of_type(kinds.NODE_GROUP):
+        name, wanted = str(item.inputs["nodeGroupName"]), item.inputs["scalingConfig"]["desiredSize"]
+        is_theirs = bool({"scalingConfig", "scalingConfig.desiredSize"} & set(item.options.get("ignoreChanges") or ()))
+        there = found.described[name]["scalingConfig"]["desiredSize"] if name in found.described and not is_theirs else wanted
+        resized += [f"{name} has {there} nodes, the stack file says {wanted}"] if there != wanted else []
+    if resized:
+        wrong = f"going on after a run that was stopped would set sizes back: {', '.join(resized)}"
+        raise CommandError(wrong, "make both the same, with `trn scale`, or with the stack file and `pulumi up`; then run this again")
+
+
 def _has(found: Found, effect: Effect, wanted: Mapping[str, Any], keys: AbstractSet[str]) -> bool:
     """Whether EKS has a group as the program asks, by these keys."""
     there = found.described.get(effect.object_name, {})
