@@ -45,6 +45,9 @@ class Person:
 
     def confirm(self, whose: Whose, plan: Sequence[Action], question: Question | None, unknown: Sequence[Unknown]) -> Confirmed:
         """Consent to a plan. Raises where there is none."""
+        if self.said.name:
+            # Whoever names a cluster means no other, whether or not the name is needed.
+            self.said.type_name(whose.cluster, "")
         if unknown and question is not None and question.is_named_blindly:
             self.said.type_name(whose.cluster, "; ".join(map(str, unknown)))
         else:

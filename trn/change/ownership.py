@@ -176,7 +176,7 @@ def refuse_mismatch(ownership: Ownership, *, unfinished: bool = False) -> None:
     wrong = differences(own, seen, unfinished=unfinished)
     if wrong:
         hint = "check credentials, `trn:region`, `trn:name` and Pulumi's backend; nothing was changed"
-        if ownership.state.is_unfinished and not own.cluster_arn:
+        if ownership.state.is_unfinished and not own.cluster_arn and own.account == seen.account:
             hint = f"a run was killed while it made the cluster: `trn recover {subject.stack}` imports it; nothing was changed"
         raise OwnershipError(_told(f"this is not the cluster of stack `{subject.stack}`", wrong), hint)
 

@@ -138,6 +138,16 @@ def test_where_the_state_does_not_prove_whose_it_is_the_name_is_typed(library: L
     assert library.run(Remove(library), library.person(True, types=CLUSTER)) == 0
 
 
+@pytest.mark.parametrize("yes", [True, False])
+def test_a_name_that_is_given_is_the_clusters(library: Library, yes: bool):
+    """Whoever names another cluster does not mean this one, though the state proves whose it is and nobody would ask."""
+    person = replace(library.person(True), said=replace(library.person(True).said, yes=yes, name="another"))
+    assert "`another` is not the cluster's name" in library.ends(Remove(library), person)
+    assert (library.removed, library.asked, library.lock) == ([], [], {})
+    person = replace(person, said=replace(person.said, name=CLUSTER))
+    assert library.run(Remove(library), person) == 0
+
+
 def test_before_the_cluster_a_change_is_about_account_and_stack(library: Library):
     """One that may come before it says so and asks for no name; where the cluster is there, or any other change is made, nothing is left out."""
     library.pulumi.export = EMPTY

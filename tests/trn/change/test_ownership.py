@@ -666,6 +666,9 @@ def test_recovery_takes_a_cluster_that_the_state_was_making_and_no_other(world: 
     with pytest.raises(OwnershipError) as raised:
         refuse_mismatch(ownership)
     assert "`trn recover dev`" in raised.value.hint
+    with pytest.raises(OwnershipError, match="account: ") as raised:
+        refuse_mismatch(replace(ownership, seen=replace(ownership.seen, account="999999999999")), unfinished=True)
+    assert raised.value.hint.startswith("check credentials")
     FOREIGN["VPC"](world)
     with pytest.raises(OwnershipError):
         refuse_mismatch(read_ownership(world.cloud.api, world.pulumi, subject(CLUSTER)), unfinished=True)

@@ -303,6 +303,62 @@ def test_an_edit_while_it_runs_is_not_carried_out_unseen(small: Path, monkeypatc
     assert (code, steps_in(err)[-1]) == (0, WAY[-1]), err
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "names"),
+    [
+        ("1.34.7-20260505", "1.34.9-20260618", "update aws:eks/nodeGroup:NodeGroup train"),
+        ("trn:coreNodes:", "trn:coreNodes:\n    instanceType: m5.2xlarge", "replace aws:eks/nodeGroup:NodeGroup core"),
+        ("supportType: EXTENDED", "supportType: STANDARD", "update aws:eks/cluster:Cluster control-plane-eksCluster"),
+    ],
+)
+def test_an_edit_between_two_runs_is_no_part_of_the_upgrade(small: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, names: str):
+    """Though a minor changes the same object, or the same key of it: a step that is not about these nodes would roll them unseen."""
+    do = RehearsalEngine.run
+
+    def run(self: RehearsalEngine, command: tuple[str, ...], more: Any) -> tuple[int, str]:
+        if command[1] == "up" and not any("aws:eks/" in word for word in command):
+            raise KeyboardInterrupt
+        return do(self, command, more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RehearsalEngine, "run", run)
+        code, _, err = trn(UPGRADE)
+    assert (code, steps_in(err)[-1]) == (130, "charts 1.35"), err
+    before = FILE.read_text()
+    FILE.write_text(before.replace(old, new))
+    assert FILE.read_text() != before
+    code, _, err = trn(UPGRADE)
+    assert (code, steps_in(err), f"would change more than an upgrade does: {names}\n" in err) == (1, [], True), err
+    FILE.write_text(before)
+    code, _, err = trn(UPGRADE)
+    assert (code, steps_in(err)[-1]) == (0, WAY[-1]), err
+
+
+def test_a_size_that_was_set_beside_the_stack_file_is_not_set_back(small: Path, monkeypatch: pytest.MonkeyPatch):
+    """`trn scale` changes no state: only a run that reads everything again sees it, and nobody agreed that these nodes go."""
+    do, asked = RehearsalEngine.run, list[tuple[str, ...]]()
+
+    def run(self: RehearsalEngine, command: tuple[str, ...], more: Any) -> tuple[int, str]:
+        asked.append(command)
+        return do(self, command, more)
+
+    monkeypatch.setattr(RehearsalEngine, "run", run)
+    assert trn("practice job dev bert")[0] == 0
+    FILE.write_text(SMALL.replace("size: 1\n", "size: 1\n      maxSize: 3\n"))
+    assert trn(UP)[0] == 0
+    assert trn("--practice scale dev train 2 --yes")[0] == 0
+    asked.clear()
+    code, _, err = trn(f"{UPGRADE.removesuffix(' --yes')}", answer="y\nn\n")
+    assert (code, steps_in(err), "would set sizes back" in err) == (1, WAY[:-1], False), err
+    assert not [each for each in asked if "--refresh" in each]
+    code, _, err = trn(f"{UPGRADE} --interrupt")
+    assert (code, steps_in(err)) == (1, []), err
+    assert "would set sizes back: train has 2 nodes, the stack file says 1" in err
+    assert trn("--practice scale dev train 1 --yes")[0] == 0
+    code, _, err = trn(f"{UPGRADE} --interrupt")
+    assert (code, steps_in(err), "--refresh" in asked[-1]) == (0, WAY[-1:], True), err
+
+
 def test_a_stack_file_that_cannot_be_written_is_refused_before_the_first_step(small: Path, monkeypatch: pytest.MonkeyPatch):
     """Read-only, or in a form whose keys cannot be changed alone: at a later step the cluster would be between two minors."""
     with monkeypatch.context() as patch:

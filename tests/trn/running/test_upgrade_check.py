@@ -1,6 +1,7 @@
 """What an upgrade looks at before it changes anything: each check fails where the upgrade would."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import date
 from functools import cache
@@ -27,7 +28,7 @@ from trn.engine.stack_file import read_stack_file
 from trn.kubernetes.budgets import BUDGETS
 from trn.kubernetes.kinds import NODES
 from trn.running.upgrade.check import Subject, findings_of
-from trn.running.upgrade.look import Found, look, moved, rolled, standing_of
+from trn.running.upgrade.look import Found, look, moved, refuse_foreign, rolled, standing_of
 from trn.running.upgrade.steps import Group, release_for, steps
 
 CLUSTER, GROUP = "trainium-dev", "trn1-32xl"
@@ -202,6 +203,32 @@ def test_only_what_eks_has_as_the_program_asks_is_left_to_the_state(because: tup
     update, there = Effect(urn, kinds.NODE_GROUP, GROUP, GROUP, "update", frozenset(), (), because), Found("1.35", (), (), described)
     assert rolled(there, [update], file) == [urn] * is_known
     assert rolled(there, [replace(update, operation="replace"), replace(update, type=kinds.ADDON)], file) == []
+
+
+@pytest.mark.parametrize(
+    ("of_type", "name", "operation", "because", "is_foreign"),
+    [
+        (kinds.RELEASE, "cluster-autoscaler", "update", ("values.image.tag",), False),
+        (kinds.RELEASE, "cluster-autoscaler", "update", ("values",), False),
+        (kinds.RELEASE, "cluster-autoscaler", "update", (), False),
+        (kinds.RELEASE, "cluster-autoscaler", "update", ("values.extraArgs.scale-down-unneeded-time",), True),
+        (kinds.RELEASE, "volcano", "update", (), False),
+        (kinds.ADDON, "coredns", "update", ("addonVersion",), False),
+        (kinds.ADDON, "coredns", "create", (), True),
+        (kinds.NODE_GROUP, GROUP, "update", ("version", "releaseVersion"), False),
+        (kinds.NODE_GROUP, GROUP, "replace", ("subnetIds",), True),
+        (kinds.NODE_GROUP, GROUP, "create", (), True),
+        (kinds.CLUSTER, "control-plane-eksCluster", "update", ("version",), False),
+        (kinds.CLUSTER, "control-plane-eksCluster", "update", ("upgradePolicy.supportType",), True),
+    ],
+)
+def test_what_no_minor_makes_is_no_part_of_an_upgrade(of_type: str, name: str, operation: str, because: Any, is_foreign: bool):
+    """Whichever object it is of: what was edited between two runs would be carried out unseen."""
+    file = read_stack_file("dev", ROOT)
+    (urn,) = [item.urn for item in record_stack(file).of_type(of_type) if item.name == name]
+    effect = Effect(urn, of_type, name, name, operation, frozenset(), (), because)
+    with pytest.raises(CommandError, match=f"more than an upgrade does: {operation} {of_type} {name}") if is_foreign else nullcontext():
+        refuse_foreign([effect], file)
 
 
 @pytest.mark.parametrize(("core", "expected"), [("1.35", ("urn:a",)), ("1.34", ())])

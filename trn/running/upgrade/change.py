@@ -26,9 +26,21 @@ from trn.engine.stack_file import StackFile, changed_keys, read_stack_file, with
 from trn.engine.stack_names import stack_path
 from trn.kubernetes.client import Kubernetes
 from trn.running.upgrade.check import Subject, findings_of, refuse_unknown_charts
-from trn.running.upgrade.look import Found, late_addons, look, moved, pending, refuse_foreign, rolled, shown, standing_of
+from trn.running.upgrade.look import (
+    Found,
+    late_addons,
+    look,
+    moved,
+    pending,
+    refuse_foreign,
+    refuse_resized,
+    refuse_rolled,
+    rolled,
+    shown,
+    standing_of,
+)
 from trn.running.upgrade.steps import Group, Standing, Step, minors_to, readable, release_for, settings_before, standing_file, steps
-from trn.running.upgrade.timed import Timed, UpgradeStep, plan_table, refused_lines, timed, walk_of
+from trn.running.upgrade.timed import Timed, UpgradeStep, plan_table, refused_lines, targets_of, timed, walk_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -132,8 +144,12 @@ class Upgrade:
         planned = steps(standing, self.to, lambda group, minor: release_for(group, minor, settings))
         if not planned:
             return Seen(file, which, state, standing)
-        kubernetes, there = self._inside(site, planned)
         recording = record_stack(standing_file(file, standing))
+        # Each step after it finds nothing but what it writes.
+        if (whole := next((number for number, step in enumerate(planned) if not targets_of(step, recording)), None)) is not None:
+            written_by_then = [edit for step in planned[: whole + 1] for edit in step.edits]
+            refuse_rolled(waiting, found, with_edits(file, written_by_then), planned[whole].group)
+        kubernetes, there = self._inside(site, planned)
         refuse_unknown_charts(recording, self.accepted)
         # Not at the fifth step: a file that cannot be written leaves the cluster between two minors.
         refuse_uneditable(self.stack, [edit for step in planned for edit in step.edits], file.root)
@@ -141,6 +157,10 @@ class Upgrade:
         subject = Subject(site.api, kubernetes, settings.name, found, planned, minors, recording, self.accepted, there, today)
         is_resumed = bool(standing.unfinished or standing.rolled) or plane != found.control_plane
         is_resumed = is_resumed or any(group.minor != found.control_plane for group in found.groups)
+        # After a whole run of its own the state is as this run left it.
+        is_resumed = is_resumed and all(each.targets for each in self.begun)
+        if is_resumed:
+            refuse_resized(found, file)
         findings, texts = (*notes, *findings_of(subject)), [text]
         for step in planned:
             texts.append(edited(texts[-1], step.edits))

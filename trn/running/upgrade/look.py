@@ -1,6 +1,7 @@
 """What runs now: versions of control plane, add-ons and nodes by EKS, and what Pulumi would still change. Reads only."""
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from addons.versions import SUPPORTED_KUBERNETES
 from facts.kubernetes_versions import minors_behind
 from simulator.account import kinds
 from simulator.recording import Recording
+from simulator.replacements import changed_paths
 from stacks.problems import ConfigurationError
 from stacks.settings import Settings
 from trn.aws.api import Api
@@ -19,11 +21,14 @@ from trn.engine.effects import Effect, effects
 from trn.engine.planned import ask_engine
 from trn.engine.program import record_stack
 from trn.engine.pulumi import Pulumi
-from trn.engine.stack_file import StackFile
-from trn.running.upgrade.steps import Group, Kind, Standing, groups_at, readable, sections, settings_before, standing_file
+from trn.engine.stack_edit import Edit
+from trn.engine.stack_file import StackFile, with_edits
+from trn.running.upgrade.steps import SUPPORT_KEY, Group, Kind, Standing, groups_at, readable, sections, settings_before, standing_file
 
 ACTIVE = "ACTIVE"
 BUSY = ("UPDATING", "CREATING", "PENDING")
+VERSIONS = frozenset({"version", "releaseVersion"})
+"""Inputs of a node group that its step writes."""
 _TAKE_BACK = "run `pulumi up` first, or take the edits back; then run this again"
 PAUSE_S, ROUNDS = 15, 240
 """Together an hour: an upgrade of a control plane that a killed run began ends in about 15 minutes."""
@@ -111,8 +116,8 @@ def shown(effect: Effect) -> str:
 def refuse_foreign(waiting: Sequence[Effect], stack_file: StackFile) -> None:
     """Raises CommandError for changes that no minor makes: edits between two runs, which the steps would carry out unseen.
 
-    What a minor makes is what differs between the program's resources of any two minors, and the versions of node groups. Where the
-    program can be recorded with one minor alone, nothing is known of it, and nothing is refused.
+    What a minor makes is what differs between the program's resources of any two minors, and the versions of node groups; of these
+    `refuse_rolled` says which. Where the program can be recorded with one minor alone, nothing is known of it, and nothing is refused.
     """
     recorded = _recordings(stack_file) if waiting else []
     foreign = [shown(effect) for effect in waiting if not _is_of_a_minor(effect, recorded)]
@@ -121,13 +126,54 @@ def refuse_foreign(waiting: Sequence[Effect], stack_file: StackFile) -> None:
 
 
 def _is_of_a_minor(effect: Effect, recorded: Sequence[Recording]) -> bool:
-    """Whether a change touches only inputs in which the program differs from minor to minor."""
+    """Whether a change touches only inputs in which the program differs from minor to minor.
+
+    One that touches none is what was begun before and did not come up, such as a chart: the next run tries it again.
+    """
     first, *rest = [each.registrations[effect.urn].inputs if effect.urn in each.registrations else None for each in recorded] or [None]
     if effect.operation != "update":
-        return any(other != first for other in rest)
-    keys = _keys(effect)
-    versions = {"version", "releaseVersion"} if effect.type == kinds.NODE_GROUP else set[str]()
-    return keys <= versions | {key for key in keys if any((other or {}).get(key) != (first or {}).get(key) for other in rest)}
+        # A node group differs in its version, and is not made anew for it.
+        return any((other is None) != (first is None) for other in rest)
+    differing = {path for other in rest for path in changed_paths(first or {}, other or {})}
+    differing |= VERSIONS if effect.type == kinds.NODE_GROUP else set()
+    return all(any(_meet(path, other) for other in differing) for path in effect.because)
+
+
+def _meet(path: str, other: str) -> bool:
+    """Whether one path is the other, or within it: not every provider tells the parts of an object."""
+    return path == other or path.startswith((f"{other}.", f"{other}[")) or other.startswith((f"{path}.", f"{path}["))
+
+
+def refuse_rolled(waiting: Sequence[Effect], found: Found, stack_file: StackFile, group: Group | None) -> None:
+    """Raises CommandError for node groups that a run of the whole program would roll, and whose step it is not.
+
+    `stack_file`: as that run has it; `group`: that it rolls. A group that EKS has as the file asks is none of them.
+    """
+    with suppress(ConfigurationError):
+        wanted = record_stack(readable(stack_file)).registrations
+        groups = [effect for effect in waiting if effect.type == kinds.NODE_GROUP and effect.operation == "update" and effect.urn in wanted]
+        others = [effect for effect in groups if group is None or effect.object_name != group.name]
+        if rolling := [shown(effect) for effect in others if not _has(found, effect, wanted[effect.urn].inputs, VERSIONS & _keys(effect))]:
+            raise CommandError(f"`pulumi up` would change more than an upgrade does: {_listed(rolling)}", _TAKE_BACK)
+
+
+def refuse_resized(found: Found, stack_file: StackFile) -> None:
+    """Raises CommandError for groups whose size was set beside the stack file: a run that reads everything again would set it back."""
+    resized = list[str]()
+    for item in record_stack(readable(stack_file)).of_type(kinds.NODE_GROUP):
+        name, wanted = str(item.inputs["nodeGroupName"]), item.inputs["scalingConfig"]["desiredSize"]
+        is_theirs = bool({"scalingConfig", "scalingConfig.desiredSize"} & set(item.options.get("ignoreChanges") or ()))
+        there = found.described[name]["scalingConfig"]["desiredSize"] if name in found.described and not is_theirs else wanted
+        resized += [f"{name} has {there} nodes, the stack file says {wanted}"] if there != wanted else []
+    if resized:
+        wrong = f"going on after a run that was stopped would set sizes back: {', '.join(resized)}"
+        raise CommandError(wrong, "make both the same, with `trn scale`, or with the stack file and `pulumi up`; then run this again")
+
+
+def _has(found: Found, effect: Effect, wanted: Mapping[str, Any], keys: AbstractSet[str]) -> bool:
+    """Whether EKS has a group as the program asks, by these keys."""
+    there = found.described.get(effect.object_name, {})
+    return all(there.get(key) == wanted.get(key) for key in keys)
 
 
 def _keys(effect: Effect) -> set[str]:
@@ -141,19 +187,19 @@ def rolled(found: Found, waiting: Sequence[Effect], stack_file: StackFile) -> li
     """
     wanted, ended = record_stack(readable(stack_file)).registrations if waiting else {}, list[str]()
     for effect in waiting:
-        is_update = effect.type == kinds.NODE_GROUP and effect.operation == "update"
-        there, keys = found.described.get(effect.object_name) if is_update else None, _keys(effect)
-        if there and keys and all(there.get(key) == wanted[effect.urn].inputs.get(key) for key in keys):
+        is_update = effect.type == kinds.NODE_GROUP and effect.operation == "update" and effect.object_name in found.described
+        if is_update and (keys := _keys(effect)) and _has(found, effect, wanted[effect.urn].inputs, keys):
             ended.append(effect.urn)
     return ended
 
 
 def _recordings(stack_file: StackFile) -> list[Recording]:
     """The program with each minor that it has pins for; minors that the rest of the stack file does not fit are left out."""
-    recorded, settings = list[Recording](), settings_before(stack_file)
+    # What makes an outgoing minor readable is no part of a minor: an edit of that key is an edit.
+    recorded, settings, alike = list[Recording](), settings_before(stack_file), with_edits(stack_file, [Edit(SUPPORT_KEY, "EXTENDED")])
     for minor in SUPPORTED_KUBERNETES:
         with suppress(ConfigurationError, CommandError):
-            recorded.append(record_stack(standing_file(stack_file, Standing(minor, groups_at(settings, minor)))))
+            recorded.append(record_stack(standing_file(alike, Standing(minor, groups_at(settings, minor)))))
     return recorded
 
 

@@ -30,7 +30,7 @@ from trn.engine.stack_file import StackFile, with_edits
 
 Kind = Literal["control plane", "add-ons", "charts", "nodes"]
 CONTROL_PLANE_KEY = ("controlPlane", "kubernetesVersion")
-_SUPPORT_KEY = ("controlPlane", "supportType")
+SUPPORT_KEY = ("controlPlane", "supportType")
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def readable(stack_file: StackFile) -> StackFile:
     plane = stack_file.configuration.get("controlPlane") or {}
     minor, support = (plane.get("kubernetesVersion"), plane.get("supportType")) if isinstance(plane, dict) else (None, None)
     if minor in KUBERNETES_VERSIONS and leaves_standard_support_soon(minor) and support != "EXTENDED":
-        return with_edits(stack_file, [Edit(_SUPPORT_KEY, "EXTENDED")])
+        return with_edits(stack_file, [Edit(SUPPORT_KEY, "EXTENDED")])
     return stack_file
 
 
