@@ -1,11 +1,13 @@
 """Jobs as they run in pods, as processes of this machine: the entry script, the recipe's files beside it, and the variables of a pod."""
 
 import os
+import random
 import signal
 import socket
 import subprocess
 import threading
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +17,8 @@ from trn.jobs.data.safety import saves
 
 LIMIT_S = 900
 """A start that takes longer hangs. Most take 5 to 20 s on a machine that does nothing else; Ray's took 160 s on one with a load of 18."""
+PORTS = range(-1, 8)
+"""What a job may listen on, counted from TRN_PORT: one below for a repair of the cache, one for each TensorFlow worker above."""
 _OTHERS = ("TRN_", "PET_", "SLURM_", "OMPI_", "VC_", "JAX_", "PYTHON")
 
 
@@ -146,13 +150,13 @@ class Job:
 
 
 def free_port() -> int:
-    """A port that nothing listens on now, nor on the one above."""
+    """A port with free neighbours, below those that the kernel draws for connections: one of these may be taken between this look and the job's own."""
     while True:
-        with socket.socket() as probe, socket.socket() as above:
-            probe.bind(("127.0.0.1", 0))
-            port = int(probe.getsockname()[1])
+        first = random.SystemRandom().randrange(20_000, 30_000)
+        with ExitStack() as held:
             try:
-                above.bind(("127.0.0.1", port + 1))
+                for offset in PORTS:
+                    held.enter_context(socket.socket()).bind(("0.0.0.0", first + offset))
             except OSError:
                 continue
-            return port
+            return first
