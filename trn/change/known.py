@@ -2,11 +2,14 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from datetime import datetime
 from typing import Any, TypeVar
 
 from trn.cli.errors import CommandError, OwnershipError
 
 T = TypeVar("T")
+_LEAVES = frozenset((str, int, float, bool, type(None), datetime))
+"""Most of what a look saw; an account has a hundred thousand."""
 
 
 @dataclass(frozen=True)
@@ -37,15 +40,18 @@ def known(what: str, read: Callable[[], T]) -> T | Unknown:
 
 def unknowns(seen: Any) -> Iterator[Unknown]:
     """Every Unknown in what a look saw, however deep: no command can forget to name one."""
-    if isinstance(seen, Unknown):
-        yield seen
-        return
-    parts: Any = ()
-    if is_dataclass(seen):
-        parts = [getattr(seen, part.name) for part in fields(seen)]
-    elif isinstance(seen, Mapping):
-        parts = seen.values()
-    elif isinstance(seen, tuple | list | set | frozenset):
-        parts = seen
-    for part in parts:
-        yield from unknowns(part)
+    rest: list[Any] = [seen]
+    while rest:
+        item = rest.pop()
+        if type(item) in _LEAVES:
+            continue
+        if isinstance(item, Unknown):
+            yield item
+        elif isinstance(item, Mapping):
+            rest.extend(reversed(list(item.values())))
+        elif isinstance(item, tuple | list):
+            rest.extend(reversed(item))
+        elif isinstance(item, set | frozenset):
+            rest.extend(item)
+        elif is_dataclass(item):
+            rest.extend(getattr(item, part.name) for part in reversed(fields(item)))
