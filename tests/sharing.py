@@ -3,6 +3,7 @@
 import hashlib
 import os
 import pickle
+import random
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
@@ -26,6 +27,12 @@ def mostly_long(values: Iterable[Any], *, of_default: Iterable[int] = (0,)) -> l
     """Values of `parametrize`, of which the default tier takes those at these places, and the long tier the others."""
     chosen = set(of_default)
     return [value if place in chosen else pytest.param(value, marks=pytest.mark.long) for place, value in enumerate(values)]
+
+
+def further_seeds(count: int) -> list[Any]:
+    """Seeds beside the fixed ones, for the long tier: drawn from $TRN_SEED, which CI sets for each commit; none without it."""
+    given = os.environ.get("TRN_SEED", "")
+    return [pytest.param(seed, marks=pytest.mark.long) for seed in random.Random(given).sample(range(10**4, 10**6), count if given else 0)]
 
 
 def share() -> None:

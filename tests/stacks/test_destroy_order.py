@@ -9,7 +9,7 @@ from simulator.account.world import World
 from simulator.engine.schedule import run_destroy, run_up
 from simulator.recording import Recording, Registration
 from stacks.config import parse_settings
-from tests.sharing import mostly_long
+from tests.sharing import further_seeds, mostly_long
 from tests.stacks import edges
 from tests.stacks.order_laws import LAWS, violations
 from tests.support import dev_configuration, record_stack
@@ -35,7 +35,7 @@ def test_the_dev_stack_goes_in_order_and_leaves_nothing(seed: int):
     assert broken_laws(record_stack(dev_configuration()), seed) == []
 
 
-@pytest.mark.parametrize("chunk", mostly_long(range(CHUNKS), of_default=(0, 5)))
+@pytest.mark.parametrize("chunk", [*mostly_long(range(CHUNKS), of_default=(0, 5)), *further_seeds(2)])
 def test_any_valid_configuration_goes_in_order_and_leaves_nothing(chunk: int):
     """Random configurations, of which `trn rehearse chaos` runs more; the number in the message replays one."""
     broken = {}

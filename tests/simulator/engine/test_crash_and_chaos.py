@@ -17,7 +17,7 @@ from simulator.engine.run import Engine, Kill
 from simulator.engine.state import State
 from simulator.faults_syntax import parse_fault
 from simulator.recording import Recording
-from tests.sharing import mostly_long
+from tests.sharing import further_seeds, mostly_long
 from tests.simulator.account.standing import TRAIN, only, recording
 from tests.stacks.test_addons import ALTERNATIVES
 from tests.stacks.test_addons import recorded as everything
@@ -76,10 +76,9 @@ def test_a_kill_that_never_comes_is_no_success():
     assert "never" in failure.why[0]
 
 
-@pytest.mark.parametrize("chunk", mostly_long(range(5), of_default=(0, 1)))
-def test_random_trouble_on_random_clusters_ends_well(chunk: int):
+@pytest.mark.parametrize("number", [*mostly_long(range(1000, 1005), of_default=(0, 1)), *further_seeds(6)])
+def test_random_trouble_on_random_clusters_ends_well(number: int):
     """`trn rehearse chaos` runs more of them; the seed in the message replays one."""
-    number = 1000 + chunk
     made = record_stack(random_configuration(number))
     outcomes = [chaos.run(made, seed) for seed in range(number * 8, number * 8 + 8)]
     assert [outcome for outcome in outcomes if not outcome.ended_well] == []

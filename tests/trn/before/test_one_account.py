@@ -7,7 +7,7 @@ import pytest
 
 from simulator.account import kinds
 from simulator.engine.run import Kill
-from tests.sharing import mostly_long
+from tests.sharing import further_seeds, mostly_long
 from tests.simulator.account.standing import only, recording
 from tests.support import record_stack
 from tests.trn.ending.story import Story, drawn_kill, move_in, told
@@ -17,7 +17,7 @@ CLUSTER, REGION = "trainium-dev", "us-west-2"
 SAMPLES, STACKS = 8, (3, 7)
 
 
-@pytest.mark.parametrize("seed", mostly_long(range(SAMPLES), of_default=(0, 1)))
+@pytest.mark.parametrize("seed", [*mostly_long(range(SAMPLES), of_default=(0, 1)), *further_seeds(4)])
 def test_the_shipped_stack_leaves_nothing_wherever_it_is_killed(seed: int):
     """The state is lost at the end: nothing but the sweep knows what is left. `make bench` runs every kill point."""
     drawn = random.Random(seed)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.sharing import further_seeds
 from tests.trn.aws.cloud import Cloud
 from tests.trn.aws.leftovers import leave_control_plane, leave_everything
 from tests.trn.change.owned import EMPTY, FakePulumi
@@ -47,6 +48,12 @@ def test_nothing_of_a_neighbour_is_ever_touched(chunk: int):
 def test_nothing_of_a_neighbour_is_touched_in_ten_thousand_accounts(chunk: int):
     """The fixed sample above is a part of these."""
     assert wrong_in(range(chunk, RANDOM_ACCOUNTS, LONG_CHUNKS))[0] == []
+
+
+@pytest.mark.parametrize("seed", further_seeds(10))
+def test_nothing_of_a_neighbour_is_touched_in_accounts_that_no_run_before_had(seed: int):
+    """Twenty of each: whoever fitted a rule to the fixed ones is found out."""
+    assert wrong_in(range(20 * seed, 20 * seed + 20))[0] == []
 
 
 class Died(BaseException):
