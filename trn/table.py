@@ -32,6 +32,8 @@ class CommandEntry:
     """Its words behind `trn`."""
     run: str
     """Module below `trn`, and the function in it."""
+    asks: tuple[str, ...] = ()
+    """What it reads or changes beyond this machine, of OUTSIDE; with some options less."""
     changes: bool = False
     """Whether it changes a cluster or an account on AWS: then it is in the matrix of tests/trn/change."""
     in_practice: InPractice = InPractice.SIMULATED
@@ -76,6 +78,7 @@ class GroupEntry:
     example: str
 
 
+_AWS, _CLUSTER, _STATE = OUTSIDE = ("AWS", "the API server", "Pulumi's state")
 _OWN, _SAME, _NONE = InPractice.OWN, InPractice.SAME, InPractice.NONE
 _JOB_FILE = "name a job file; docs/jobs.md has one"
 _PASSES_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
@@ -92,68 +95,68 @@ SECTIONS: Mapping[str, _Rows] = {
         CommandEntry("rehearse calendar", "rehearsal.calendar.command:calendar", in_practice=_SAME, next=("capacity calendar",)),
         CommandEntry("init", "before.init.command:init", in_practice=_SAME, stack=StackUse.NEW, next=("cost", "rehearse", "check")),
         CommandEntry("cost", "before.cost.command:cost"),
-        CommandEntry("check", "before.check.command:check", changes=True, next=("plan", "capacity find")),
-        CommandEntry("status", "running.status.command:status", next=("verify", "jobs")),
+        CommandEntry("check", "before.check.command:check", asks=(_AWS, _STATE), changes=True, next=("plan", "capacity find")),
+        CommandEntry("status", "running.status.command:status", asks=(_AWS, _CLUSTER), next=("verify", "jobs")),
         CommandEntry(
-            "submit", "jobs.submit.command:submit", changes=True, file_hint=_JOB_FILE, next=("watch", "why", "logs", "cancel")
+            "submit", "jobs.submit.command:submit", asks=OUTSIDE, changes=True, file_hint=_JOB_FILE, next=("watch", "why", "logs", "cancel")
         ),
-        CommandEntry("jobs", "jobs.listing.command:jobs", next=("why", "logs")),
-        CommandEntry("why", "jobs.why.command:why"),
+        CommandEntry("jobs", "jobs.listing.command:jobs", asks=(_AWS, _CLUSTER), next=("why", "logs")),
+        CommandEntry("why", "jobs.why.command:why", asks=(_AWS, _CLUSTER)),
         CommandEntry(
-            "watch", "jobs.watch.command:watch", unchecked={"stack": "log"}, file_hint="name a log, such as one that `trn logs` printed"
+            "watch", "jobs.watch.command:watch", asks=(_AWS, _CLUSTER), unchecked={"stack": "log"}, file_hint="name a log, such as one that `trn logs` printed"
         ),
-        CommandEntry("logs", "jobs.logs.command:logs"),
-        CommandEntry("cancel", "jobs.cancel.command:cancel", changes=True),
+        CommandEntry("logs", "jobs.logs.command:logs", asks=(_AWS, _CLUSTER)),
+        CommandEntry("cancel", "jobs.cancel.command:cancel", asks=OUTSIDE, changes=True),
     ),
     "Jobs and data": (
         CommandEntry(
             "lint", "jobs.lint.command:lint", in_practice=_SAME, stack=StackUse.OPTIONAL, file_hint="name a manifest, or - for standard input",
             next=("submit",),
         ),
-        CommandEntry("precompile", "jobs.precompile.command:precompile", changes=True, file_hint=_JOB_FILE, next=("submit",)),
+        CommandEntry("precompile", "jobs.precompile.command:precompile", asks=OUTSIDE, changes=True, file_hint=_JOB_FILE, next=("submit",)),
         GroupEntry(
             "image", "The image of a job: built by a container tool, or pushed as one more layer without any.", "trn image push dev src"
         ),
-        CommandEntry("image build", "jobs.image.command:build", changes=True, in_practice=_NONE, next=("submit",)),
-        CommandEntry("image push", "jobs.image.command:push", changes=True, in_practice=_NONE, next=("submit",)),
+        CommandEntry("image build", "jobs.image.command:build", asks=(_AWS, _STATE), changes=True, in_practice=_NONE, next=("submit",)),
+        CommandEntry("image push", "jobs.image.command:push", asks=(_AWS, _STATE), changes=True, in_practice=_NONE, next=("submit",)),
         GroupEntry("data", "A data set on its way to the file system, and checkpoints on their way to S3.", "trn data status bert"),
-        CommandEntry("data stage", "jobs.data.command:stage", changes=True, next=("data status",)),
-        CommandEntry("data export", "jobs.data.command:export", changes=True, next=("data status",)),
-        CommandEntry("data status", "jobs.data.command:status"),
+        CommandEntry("data stage", "jobs.data.command:stage", asks=OUTSIDE, changes=True, next=("data status",)),
+        CommandEntry("data export", "jobs.data.command:export", asks=(_AWS, _STATE), changes=True, next=("data status",)),
+        CommandEntry("data status", "jobs.data.command:status", asks=OUTSIDE),
     ),
     "The cluster": (
-        CommandEntry("import", "before.import_cluster.command:import_cluster", changes=True, in_practice=_NONE, stack=StackUse.NEW),
+        CommandEntry("import", "before.import_cluster.command:import_cluster", asks=(_AWS,), changes=True, in_practice=_NONE, stack=StackUse.NEW),
         GroupEntry("network", "A network that others keep and a stack uses.", "trn network describe dev --output network.yaml"),
-        CommandEntry("network describe", "before.network.command:describe", in_practice=_NONE, next=("rehearse",)),
+        CommandEntry("network describe", "before.network.command:describe", asks=(_AWS,), in_practice=_NONE, next=("rehearse",)),
         GroupEntry(
             "capacity",
             "Scarce instances: what there is, capacity blocks, and the time that they are for.",
             "trn capacity find dev --instances 4 --hours 72",
         ),
-        CommandEntry("capacity find", "before.capacity.command:find", next=("capacity buy",)),
+        CommandEntry("capacity find", "before.capacity.command:find", asks=(_AWS,), next=("capacity buy",)),
         CommandEntry(
-            "capacity buy", "before.capacity.command:buy", changes=True, unchecked={"group": "instance_type"},
+            "capacity buy", "before.capacity.command:buy", asks=(_AWS, _STATE), changes=True, unchecked={"group": "instance_type"},
             next=("capacity calendar", "check", "plan"),
         ),
-        CommandEntry("capacity calendar", "before.capacity.command:calendar"),
-        CommandEntry("plan", "before.plan.command:plan"),
-        CommandEntry("upgrade", "running.upgrade.command:upgrade", changes=True, next=("status", "verify")),
-        CommandEntry("verify", "running.verify.command:verify", changes=True, next=("submit",)),
-        CommandEntry("top", "running.top.command:top"),
-        CommandEntry("scale", "running.scale.command:scale", changes=True, next=("status",)),
-        CommandEntry("roll", "running.roll.command:roll", changes=True, next=("status",)),
-        CommandEntry("shell", "running.shell.command:shell", changes=True),
-        CommandEntry("kubeconfig", "running.kubeconfig:kubeconfig"),
+        CommandEntry("capacity calendar", "before.capacity.command:calendar", asks=(_AWS, _CLUSTER)),
+        CommandEntry("plan", "before.plan.command:plan", asks=OUTSIDE),
+        CommandEntry("upgrade", "running.upgrade.command:upgrade", asks=OUTSIDE, changes=True, next=("status", "verify")),
+        CommandEntry("verify", "running.verify.command:verify", asks=OUTSIDE, changes=True, next=("submit",)),
+        CommandEntry("top", "running.top.command:top", asks=(_AWS, _CLUSTER)),
+        CommandEntry("scale", "running.scale.command:scale", asks=OUTSIDE, changes=True, next=("status",)),
+        CommandEntry("roll", "running.roll.command:roll", asks=OUTSIDE, changes=True, next=("status",)),
+        CommandEntry("shell", "running.shell.command:shell", asks=OUTSIDE, changes=True),
+        CommandEntry("kubeconfig", "running.kubeconfig:kubeconfig", asks=(_AWS,)),
         CommandEntry("iam", "before.iam.command:iam"),
         CommandEntry("addons", "before.addons.command:addons", in_practice=_SAME),
         CommandEntry("images", "before.addons.command:images", in_practice=_SAME),
     ),
     "Its end, and what went wrong": (
-        CommandEntry("drain", "ending.drain.command:drain", changes=True, next=("destroy",)),
-        CommandEntry("destroy", "ending.destroy.command:destroy", changes=True, next=("sweep",)),
-        CommandEntry("recover", "ending.recover.command:recover", changes=True),
-        CommandEntry("sweep", "ending.sweep.command:sweep", changes=True),
-        CommandEntry("bundle", "running.bundle.command:bundle"),
+        CommandEntry("drain", "ending.drain.command:drain", asks=OUTSIDE, changes=True, next=("destroy",)),
+        CommandEntry("destroy", "ending.destroy.command:destroy", asks=OUTSIDE, changes=True, next=("sweep",)),
+        CommandEntry("recover", "ending.recover.command:recover", asks=OUTSIDE, changes=True),
+        CommandEntry("sweep", "ending.sweep.command:sweep", asks=(_AWS, _STATE), changes=True),
+        CommandEntry("bundle", "running.bundle.command:bundle", asks=OUTSIDE),
     ),
     "Without an account": (
         GroupEntry("practice", "A simulated account that is kept on disk, for trying every command.", "trn practice up dev"),

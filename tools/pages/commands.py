@@ -54,12 +54,13 @@ def _table() -> Iterator[str]:
     yield from (
         "## All commands",
         "",
-        "| command | stack | changes a cluster or an account | simulated account | what follows |",
-        "| --- | --- | --- | --- | --- |",
+        "| command | stack | asks | changes a cluster or an account | simulated account | what follows |",
+        "| --- | --- | --- | --- | --- | --- |",
     )
     for place, entry in ENTRIES.items():
         follows = ", ".join(f"`trn {name}`" for name in entry.next)
-        yield f"| `trn {place}` | {_STACKS[entry.stack]} | {_consent(entry)} | {_PRACTICE[entry.in_practice]} | {follows} |"
+        asks = ", ".join(entry.asks)
+        yield f"| `trn {place}` | {_STACKS[entry.stack]} | {asks} | {_consent(entry)} | {_PRACTICE[entry.in_practice]} | {follows} |"
     yield ""
 
 

@@ -47,6 +47,7 @@ from trn.kubernetes.lease import LEASES as LEASE
 from trn.practice.kubernetes import SimulatedClient
 from trn.practice.state import exported
 from trn.practice.users import start_job
+from trn.table import ENTRIES, OUTSIDE
 
 CLUSTER, REGION, STACK, JOB = "trainium-dev", "us-west-2", "dev", "bert"
 Fault = Literal["denied", "throttled", "broken", "401", "403", "lost"]
@@ -189,6 +190,8 @@ class Stage:
     """What the region offers."""
     registries: Registries = field(default_factory=lambda: Registries(REGION))
     """Of images."""
+    asked: set[str] = field(default_factory=set)
+    """Whom runs have asked, as rows of the table name them."""
 
     # What a test does to it
 
@@ -413,6 +416,8 @@ class Stage:
                 code = end.code if isinstance(end.code, int) else 0
             except Died:
                 code = KILLED
+        place = next(words for words in (" ".join(arguments[:2]), arguments[0]) if words in ENTRIES)
+        assert self.asked <= set(ENTRIES[place].asks), f"`trn {place}` asks somebody whom its row in trn/table.py does not name"
         report = json.loads(json_file.read_text()) if json_file.exists() else None
         return Ended(code, out.getvalue(), err.getvalue(), report)
 
@@ -453,10 +458,12 @@ class _Access(Live):
 
     def aws(self, _stack: str, region: str, /) -> Api:
         """The stage's own account."""
+        self._stage.asked.add(OUTSIDE[0])
         return self._stage.aws(region)
 
     def kubernetes(self, api: Api, entry: dict[str, Any]) -> Kubernetes:
         """The stage's own cluster."""
+        self._stage.asked.add(OUTSIDE[1])
         return self._stage.kubernetes()
 
     def registries(self) -> Any:
@@ -465,6 +472,7 @@ class _Access(Live):
 
     def pulumi(self, _stack: str, /) -> Any:
         """The stage's own."""
+        self._stage.asked.add(OUTSIDE[2])
         return self._stage
 
     def pause(self, seconds: float) -> None:

@@ -10,6 +10,8 @@ from tests.support import ROOT
 from tests.trn.cli.test_placement import COMMANDS
 from tests.trn.practice.commands import UP, trn
 from tests.trn.practice.test_data import link
+from trn.practice.access import Practice
+from trn.table import ENTRIES, OUTSIDE, InPractice
 
 JOB = "practice job dev bert"
 """Begun before the commands that look for one."""
@@ -75,14 +77,25 @@ ELSEWHERE = {
 """What practice has no registry, bucket or container for, with the tests that check its document."""
 
 
+ASKING_LESS = {
+    "plan": "a plan without a difference stops no job, and asks for none",
+    "roll compare": "a comparison is rehearsed",
+    "watch": "a log is a file",
+    "image build": "without --push it stays on this machine",
+    "recover": "the API server has the records of releases that were cut off",
+    "data status": "the API server has the pod of a copy, not a task of the file system",
+}
+"""Lines of these that ask fewer than their command may."""
+
+
 def name_of(words: str) -> str:
     """Of a document, by the words of its command."""
     return f"trn-{words.replace(' ', '-')}"
 
 
 @pytest.mark.parametrize("words", RUN)
-def test_a_command_writes_its_document(up: Path, words: str):
-    """Under its own name, as the published schema has it, whatever the command's exit code."""
+def test_a_command_writes_its_document(up: Path, words: str, monkeypatch: pytest.MonkeyPatch):
+    """Under its own name, as the published schema has it, whatever the command's exit code; and asks nobody whom its row does not name."""
     for place, source in (("job.yaml", "jobs/bert.yaml"), ("Pulumi.blocks.yaml", "capacity-block.yaml")):
         shutil.copy(ROOT / "docs/samples" / source, place)
     Path("src").mkdir()
@@ -93,9 +106,22 @@ def test_a_command_writes_its_document(up: Path, words: str):
     *before, line = RUN[words].split("; ")
     for each in before:
         assert trn(each)[0] == 0
+    asked = noted(monkeypatch)
     _, out, err = trn(f"{line} --json -")
     assert out, err
     assert checked(out)["schema"] == name_of(words)
+    entry = next(ENTRIES[place] for place in (words, words.rpartition(" ")[0]) if place in ENTRIES)
+    assert asked <= set(entry.asks) or entry.in_practice is InPractice.OWN
+    assert asked == set(entry.asks) or words in ASKING_LESS or entry.in_practice is InPractice.OWN
+
+
+def noted(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """What commands ask from now on."""
+    asked = set[str]()
+    for outside, name in zip(OUTSIDE, ("aws", "kubernetes", "pulumi"), strict=True):
+        own = getattr(Practice, name)
+        monkeypatch.setattr(Practice, name, lambda *given, own=own, outside=outside: (asked.add(outside), own(*given))[1])
+    return asked
 
 
 def test_every_document_is_checked_and_every_command_writes_one():
