@@ -1,4 +1,4 @@
-"""Changes the program, the simulator and the operations one small place at a time, and tells what no test notices.
+"""Changes the program, the simulator and the command line one small place at a time, and tells what no test notices.
 
 `make mutants` runs two parts. First each `depends_on`, `after` and provider of the program is dropped, alone: the edge tests
 must name what is missing. Then a sample of other changes (comparisons, conditions, constants, statements, keyword arguments,
@@ -26,7 +26,7 @@ from tests.mutations import Mutation, edge_mutations, mutations
 
 ROOT = Path(__file__).parent.parent
 EDGE_FOLDERS = ("components", "addons", "stacks")
-FOLDERS = ("components", "addons", "stacks", "facts", "simulator", "operations")
+FOLDERS = ("components", "addons", "stacks", "facts", "simulator", "training", "report", "trn")
 EDGE_TESTS = ("tests/stacks/test_edges.py", "tests/stacks/test_addon_edges.py")
 DEFAULT_TIER = "not long and not engine and not helm and not kubernetes and not browser and not frameworks"
 PROGRAM_TESTS = (*EDGE_TESTS, "tests/stacks", "tests/addons")
@@ -79,7 +79,7 @@ def tests_of(mutation: Mutation) -> list[tuple[str, ...]]:
         rounds.append((str(mirrored),))
     if place.parts[0] in ("components", "addons", "stacks"):
         rounds.append(PROGRAM_TESTS)
-    # Facts are read everywhere, the simulator and the operations by each other's tests.
+    # Facts are read everywhere, the simulator and the command line by each other's tests.
     rounds.append(("tests",))
     return rounds
 

@@ -38,7 +38,7 @@ def further_seeds(count: int) -> list[Any]:
 def share() -> None:
     """From now on commands that ask for the same stack get equal recordings, each its own to change, and all sessions the same models.
 
-    Before any module of `operations` is imported: they take the function by its name.
+    Before any module of `trn` is imported: they take the function by its name.
     """
     rehearsal.record_program = record_program
     typer.main.get_command = cache(typer.main.get_command)

@@ -3,6 +3,7 @@
 import json
 import shutil
 import sys
+import tomllib
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from tests.sharing import recorded
 from trn.engine.stack_file import as_pulumi
 
 ROOT = Path(__file__).parent.parent
+PACKAGES: list[str] = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["root_packages"]
+"""Everything that is not a test."""
 
 
 SHEBANG = f"""#!/bin/sh

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.support import ROOT, dev_configuration, merged
+from tests.support import PACKAGES, ROOT, dev_configuration, merged
 
-PACKAGES = ("addons", "components", "facts", "local_kubernetes", "report", "simulator", "stacks", "tools", "training", "trn")
 FILES = ("__main__.py", "Pulumi.yaml", "pyproject.toml")
 PIN = 'PODINFO = Chart("podinfo", "6.9.0", "podinfo", "https://stefanprodan.github.io/podinfo")\n'
 DECLARATION = '''"""podinfo: a small web service, for trying things."""

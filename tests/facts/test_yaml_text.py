@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from facts.yaml_text import is_text_only_in_quotes, write_yaml
-from tests.support import ROOT
+from tests.support import PACKAGES, ROOT
 
 WORDS = (
     *("y", "Y", "yes", "Yes", "YES", "n", "N", "no", "No", "NO", "on", "On", "ON", "off", "Off", "OFF"),
@@ -140,8 +140,7 @@ def test_lines_stay_lines_and_what_is_there_twice_is_written_twice():
 
 def test_nothing_else_writes_yaml():
     """PyYAML's own dumper leaves `1e3`, `y` and `0o17` without quotes."""
-    folders = ("addons", "components", "facts", "operations", "simulator", "stacks", "training")
-    files = [path for folder in folders for path in (ROOT / folder).rglob("*.py") if path != ROOT / "facts/yaml_text.py"]
+    files = [path for folder in PACKAGES for path in (ROOT / folder).rglob("*.py") if path != ROOT / "facts/yaml_text.py"]
     calls = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for path in files

@@ -100,12 +100,7 @@ def test_a_change_that_is_stopped_leaves_no_page(project: Path, monkeypatch: pyt
 @pytest.mark.parametrize("place", ["trn.before.init.making.File.write", "pathlib.Path.replace"])
 def test_init_that_is_stopped_leaves_no_stack_file(project: Path, monkeypatch: pytest.MonkeyPatch, place: str):
     """Half of one would be taken for a stack."""
-    if place.startswith("operations"):
-        from trn.before.init.making import File
-
-        monkeypatch.setattr(File, "write", lambda *_: signal.raise_signal(signal.SIGINT))
-    else:
-        press_at(monkeypatch, place)
+    press_at(monkeypatch, place)
     stopped("init", "night", "--yes", "--allow", "198.18.0.7/32")
     assert [path.name for path in project.iterdir() if "night" in path.name] == []
 
