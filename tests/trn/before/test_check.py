@@ -29,6 +29,7 @@ from tests.trn.aws.cloud import ACCOUNT, STACK, tag_list
 from tests.trn.aws.healthy import HealthyAccount, block
 from tests.trn.aws.leftovers import leave_control_plane, leave_everything
 from tests.trn.change.owned import state
+from tests.trn.given import Given
 from trn.app import app
 from trn.before.check import account, tools
 from trn.before.check.run import CHECKS, findings_of
@@ -634,7 +635,7 @@ def test_a_check_that_is_denied_any_one_call_fails(name: str):
 
 
 @pytest.fixture
-def aws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HealthyAccount:
+def aws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: Given) -> HealthyAccount:
     """A project with a real allow-list on a healthy account."""
     for name in ("Pulumi.yaml", "__main__.py"):
         shutil.copy(ROOT / name, tmp_path / name)
@@ -643,8 +644,7 @@ def aws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HealthyAccount:
     (tmp_path / "Pulumi.doc.yaml").write_text(text)
     monkeypatch.chdir(tmp_path)
     made = HealthyAccount()
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, stack, region: made.api)
-    monkeypatch.setattr("trn.change.clients.Live.own_address", lambda self: "198.18.0.7")
+    given.api, given.address = made.api, lambda: "198.18.0.7"
     monkeypatch.setattr(tools, "tool_answer", lambda parts: TOOLS[" ".join(parts)])
     return made
 

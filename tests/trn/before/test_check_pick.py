@@ -16,6 +16,7 @@ from tests.support import ROOT, copy_project, dev_configuration, merged, record_
 from tests.trn.aws.regions import Regions
 from tests.trn.before.test_capacity_find import NOW, block, reservation, text
 from tests.trn.change.owned import FakePulumi, state
+from tests.trn.given import Given
 from trn.app import app
 from trn.change.action import written
 from trn.engine.stack_edit import Edit, edit_stack
@@ -66,21 +67,14 @@ def test_a_candidate_of_the_own_region_is_a_zone_of_the_network():
 
 
 @pytest.fixture
-def regions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Regions:
+def regions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: Given) -> Regions:
     """The shipped stack with two candidates, never up."""
     copy_project(tmp_path)
     monkeypatch.chdir(tmp_path)
     write(candidates=BOTH)
     made = Regions(NOW)
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, _stack, region: made.api(region))
-    monkeypatch.setattr("trn.change.clients.Live.own_address", lambda _: "198.51.100.7")
-    hold(monkeypatch, None)
+    given.api, given.address, given.engine = made.api, lambda: "198.51.100.7", FakePulumi(None)
     return made
-
-
-def hold(monkeypatch: pytest.MonkeyPatch, export: dict[str, Any] | None) -> None:
-    """What Pulumi's backend has of the stack."""
-    monkeypatch.setattr("trn.change.clients.Live.pulumi", lambda _, stack: FakePulumi(export))
 
 
 def write(**keys: Any) -> None:
@@ -125,11 +119,11 @@ def test_the_best_place_is_written_after_a_yes(regions: Regions):
     parse_settings(made, "dev", rehearsal=True)
 
 
-def test_a_stack_that_is_up_keeps_its_region(regions: Regions, monkeypatch: pytest.MonkeyPatch):
+def test_a_stack_that_is_up_keeps_its_region(regions: Regions, given: Given):
     """It would be destroyed, file system and all, by the next `pulumi up`; another zone of its region can be had."""
     full(regions, "us-west-2")
     before = Path("Pulumi.dev.yaml").read_text()
-    hold(monkeypatch, state("trainium-dev", with_cluster=False))
+    given.engine = FakePulumi(state("trainium-dev", with_cluster=False))
     code, err = pick("--yes")
     assert (code, "is up in us-west-2" in err, "its region cannot be changed to us-east-2" in err) == (1, True, True)
     assert Path("Pulumi.dev.yaml").read_text() == before

@@ -4,10 +4,9 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import pytest
-
 from facts.names import LOCK_TAG, cluster_tags, lock_name
 from tests.trn.aws.cloud import ACCOUNT, CREATED_AT, STACK, Cloud, tag_list
+from tests.trn.given import Given
 from trn.aws.lock import Holder
 from trn.aws.network import cluster_vpcs
 from trn.aws.owner_tags import Owner
@@ -142,8 +141,8 @@ def stack_of(cluster: str, cloud: Cloud | None = None) -> FakePulumi:
     return FakePulumi({"version": 3, "deployment": {"resources": standing_resources(cloud)}} if cloud else state(cluster))
 
 
-def hold(monkeypatch: pytest.MonkeyPatch, cluster: str, cloud: Cloud | None = None) -> FakePulumi:
+def hold(given: Given, cluster: str, cloud: Cloud | None = None) -> FakePulumi:
     """The stack dev holds the cluster, wherever a command asks Pulumi."""
     made = stack_of(cluster, cloud)
-    monkeypatch.setattr("trn.change.clients.Live.pulumi", lambda _, stack: made)
+    given.engine = made
     return made

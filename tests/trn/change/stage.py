@@ -475,6 +475,9 @@ class _Access(Live):
         self._stage.asked.add(OUTSIDE[2])
         return self._stage
 
+    def need_tools(self, *_tools: str) -> None:
+        """All are there."""
+
     def pause(self, seconds: float) -> None:
         """Nothing waits."""
         self._stage.on_pause(seconds)

@@ -16,6 +16,7 @@ from tests.trn.aws.leftovers import leave_control_plane, leave_everything
 from tests.trn.change.owned import EMPTY, FakePulumi, cluster_arn, locks_of, owner_of, put_lock, resource, state, subject
 from tests.trn.ending import destroying
 from tests.trn.ending.sweeping import Sweeping
+from tests.trn.given import Given
 from tests.trn.kubernetes.fake_kubernetes import FakeCluster, busy
 from trn.aws.leftovers import Found
 from trn.aws.lock import Holder
@@ -38,7 +39,7 @@ NAMED = Consent(yes=True, name=CLUSTER)
 class World:
     """A cluster that is up, its stack and its Kubernetes."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, export: dict[str, Any] | None = None, *, up: bool = True) -> None:
+    def __init__(self, given: Given, export: dict[str, Any] | None = None, *, up: bool = True) -> None:
         self.cloud, self.kubernetes = Cloud(), busy()
         leave_everything(self.cloud, CLUSTER)
         if up:
@@ -49,7 +50,7 @@ class World:
             self.cloud.of("node group")["core"] |= {"scalingConfig": scaling, "nodegroupArn": group}
         self.pulumi = FakePulumi(state(CLUSTER) if export is None else export)
         self.pulumi.on_run = self._destroyed
-        monkeypatch.setattr("trn.change.clients.Live.kubernetes", lambda _, api, entry: self.kubernetes)
+        given.cluster = lambda: self.kubernetes
         self.before = self.ids()
         self.about = subject(CLUSTER)
         """As the stack file says it."""
@@ -114,9 +115,9 @@ class World:
 
 
 @pytest.fixture
-def world(monkeypatch: pytest.MonkeyPatch) -> World:
+def world(given: Given) -> World:
     """The cluster, held by its stack."""
-    return World(monkeypatch)
+    return World(given)
 
 
 COMMANDS: dict[str, Callable[[World], Any]] = {name: getattr(World, name) for name in ("sweep", "destroy", "drain", "scale", "look")}
@@ -417,9 +418,9 @@ def own_tags(**more: str) -> list[dict[str, str]]:
 
 
 @pytest.fixture
-def left(monkeypatch: pytest.MonkeyPatch) -> World:
+def left(given: Given) -> World:
     """What a destroy left: no cluster, and a state that still holds an earlier VPC."""
-    return World(monkeypatch, state(CLUSTER, vpc="vpc-earlier", with_cluster=False), up=False)
+    return World(given, state(CLUSTER, vpc="vpc-earlier", with_cluster=False), up=False)
 
 
 def volume(which: str, **more: str) -> dict[str, Any]:
@@ -577,14 +578,14 @@ def test_a_name_that_another_cluster_has_by_now_tells_nothing():
 # Data
 
 
-def test_a_final_backup_is_made_where_the_settings_or_the_file_system_want_one(monkeypatch: pytest.MonkeyPatch):
+def test_a_final_backup_is_made_where_the_settings_or_the_file_system_want_one(given: Given):
     """A sweep is no way around `finalBackup: true`. The backup carries the file system's tags."""
     for wanted, tags in ((True, {}), (False, {"trn:final-backup": "true"}), (False, {})):
-        world = World(monkeypatch, state(CLUSTER, vpc="vpc-earlier", with_cluster=False), up=False)
+        world = World(given, state(CLUSTER, vpc="vpc-earlier", with_cluster=False), up=False)
         next(iter(world.cloud.of("fsx").values()))["Tags"] = own_tags(**tags)
         world.sweep(final_backup=wanted)
-        (given,) = [parameters for name, parameters in world.cloud.wire.calls if name == "fsx.DeleteFileSystem"]
-        lustre = given["LustreConfiguration"]
+        (asked,) = [parameters for name, parameters in world.cloud.wire.calls if name == "fsx.DeleteFileSystem"]
+        lustre = asked["LustreConfiguration"]
         assert lustre["SkipFinalBackup"] is not bool(wanted or tags)
         assert ({"Key": "trn:stack", "Value": STACK} in lustre.get("FinalBackupTags", [])) is bool(wanted or tags)
 

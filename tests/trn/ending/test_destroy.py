@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NoReturn
 from unittest.mock import patch
 
 import pytest
@@ -16,6 +16,7 @@ from tests.support import copy_project
 from tests.trn.aws.cloud import Cloud
 from tests.trn.aws.leftovers import leave_control_plane, leave_everything
 from tests.trn.change.owned import EMPTY, FakePulumi, hold, subject
+from tests.trn.given import Given
 from tests.trn.kubernetes.fake_kubernetes import FakeCluster, busy
 from trn.app import app
 from trn.change.identity import StateId
@@ -156,12 +157,12 @@ class Account(Cloud):
 
 
 @pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Account, FakeCluster, Pulumi]:
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: Given) -> tuple[Account, FakeCluster, Pulumi]:
     """The shipped stack, its account, its cluster, and a Pulumi that obeys."""
     copy_project(tmp_path)
     monkeypatch.chdir(tmp_path)
     account, cluster, pulumi = Account("trainium-dev"), busy(), Pulumi()
-    stack = hold(monkeypatch, "trainium-dev")
+    stack = hold(given, "trainium-dev")
 
     def run(arguments: tuple[str, ...], environment: Mapping[str, str]) -> tuple[int, str]:
         code, printed = pulumi(arguments, dict(environment))
@@ -173,8 +174,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Account, Fak
     monkeypatch.setattr(stack, "run", run)
     account.stack = stack
 
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, stack, region: account.api)
-    monkeypatch.setattr("trn.change.clients.Live.kubernetes", lambda _, api, entry: cluster)
+    given.api, given.cluster = account.api, cluster
     monkeypatch.setattr("time.sleep", lambda _: None)
     return account, cluster, pulumi
 
@@ -241,16 +241,14 @@ def test_what_appears_in_the_cluster_after_the_question_ends_it_before_anything_
 
 
 @pytest.mark.parametrize("error", [Unreachable("the API server does not answer"), CommandError("500 Internal Server Error")])
-def test_a_cluster_that_does_not_answer_is_destroyed_when_its_name_is_typed(
-    world: Any, monkeypatch: pytest.MonkeyPatch, error: CommandError
-):
+def test_a_cluster_that_does_not_answer_is_destroyed_when_its_name_is_typed(world: Any, given: Given, error: CommandError):
     """Or answers with errors: it cannot be drained, and nobody knows which jobs run; the sweep finds what its controllers left."""
     account, _, pulumi = world
 
-    def gone(self: Any, api: Any, entry: Any) -> Any:
+    def gone() -> NoReturn:
         raise error
 
-    monkeypatch.setattr("trn.change.clients.Live.kubernetes", gone)
+    given.cluster = gone
     before = account.ids()
     code, out, err = trn("dev", "--yes", "--json", "destroy.json")
     assert (code, pulumi.ran, account.ids() == before, out) == (1, [], True, "")

@@ -1,6 +1,7 @@
 """`trn recover`: what a killed run had made comes into the state, and nothing else does."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,6 +17,7 @@ from tests.trn.aws.cloud import Cloud, tag_list
 from tests.trn.aws.leftovers import leave_control_plane
 from tests.trn.change.owned import locks_of, state
 from tests.trn.ending.test_recover_finds import secret
+from tests.trn.given import Given
 from tests.trn.kubernetes.kubernetes_cloud import KubernetesCloud
 from trn.app import app
 from trn.aws.sighting import Sighting
@@ -342,14 +344,14 @@ class Engine:
         self.imported: dict[str, Any] = {}
         self.fails: dict[str, str] = {}
 
-    def ask(self, arguments: tuple[str, ...]) -> tuple[int, str]:
+    def ask(self, command: tuple[str, ...]) -> tuple[int, str]:
         """Standard output of a question."""
-        assert arguments[-2:] == ("--stack", "dev")
-        if arguments[1] in self.fails:
-            return 255, self.fails[arguments[1]]
-        return 0, self.preview if arguments[1] == "preview" else self.export
+        assert command[-2:] == ("--stack", "dev")
+        if command[1] in self.fails:
+            return 255, self.fails[command[1]]
+        return 0, self.preview if command[1] == "preview" else self.export
 
-    def run(self, arguments: tuple[str, ...], environment: dict[str, str]) -> tuple[int, str]:
+    def run(self, arguments: tuple[str, ...], environment: Mapping[str, str], /) -> tuple[int, str]:
         """Do it."""
         self.ran.append(" ".join(word for word in arguments if not word.startswith("/")))
         if arguments[1] == "import":
@@ -362,7 +364,7 @@ REFRESH = "pulumi refresh --yes --clear-pending-creates --stack dev"
 
 
 @pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Cloud, KubernetesCloud, Engine]:
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: Given) -> tuple[Cloud, KubernetesCloud, Engine]:
     """The shipped stack after a kill: its VPC is made, a subnet is not, Volcano is half installed, a key was being deleted."""
     copy_project(tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -380,9 +382,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Cloud, Kuber
             replace(creating("aws:kms/key:Key", "secrets"), doing="deleting"),
         )
     )
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, stack, region: cloud.api)
-    monkeypatch.setattr("trn.change.clients.Live.pulumi", lambda self, stack: engine)
-    monkeypatch.setattr("trn.change.clients.Live.kubernetes", lambda _, api, entry: cluster.client)
+    given.api, given.engine, given.cluster = cloud.api, engine, cluster.client
     monkeypatch.setattr("time.sleep", lambda _: None)
     return cloud, cluster, engine
 

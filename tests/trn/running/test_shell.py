@@ -14,6 +14,7 @@ from facts.names import EFA_RESOURCE, NEURON_RESOURCE
 from tests.documents import checked
 from tests.support import ROOT
 from tests.trn.change.owned import hold
+from tests.trn.given import Given
 from tests.trn.kubernetes.healthy_cluster import GROUP, NAME, Healthy
 from tests.trn.running.test_status import of
 from trn.app import app
@@ -35,7 +36,7 @@ sys.exit(7)
 
 
 @pytest.fixture
-def healthy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Healthy:
+def healthy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, given: Given) -> Healthy:
     """The shipped stack, up, and a kubectl that writes down how it was called."""
     monkeypatch.chdir(ROOT)
     made = Healthy()
@@ -46,9 +47,8 @@ def healthy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Healthy:
         (tools / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
     monkeypatch.setenv("RECORD", str(tmp_path / "record"))
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, stack, region: made.cloud.api)
-    monkeypatch.setattr("trn.change.clients.Live.kubernetes", lambda _, api, entry: made.cluster)
-    hold(monkeypatch, "trainium-dev")
+    given.api, given.cluster = made.cloud.api, made.cluster
+    hold(given, "trainium-dev")
     monkeypatch.setattr("time.sleep", lambda _: None)
     return made
 

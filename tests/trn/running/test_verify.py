@@ -15,6 +15,7 @@ from addons import volcano
 from facts.kubernetes_kinds import Resource
 from tests.support import ROOT
 from tests.trn.change.owned import FakePulumi, hold, state, subject
+from tests.trn.given import Given
 from tests.trn.kubernetes.healthy_cluster import CLAIM, ETCD, GROUP, LOGS, NAME, Healthy
 from tests.trn.running.test_status import of
 from trn.app import app
@@ -446,13 +447,12 @@ def test_the_verdict_is_a_sentence(findings: list[Finding], says: str):
 
 
 @pytest.fixture
-def healthy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Healthy]:
+def healthy(monkeypatch: pytest.MonkeyPatch, given: Given) -> Iterator[Healthy]:
     """The shipped stack, up."""
     monkeypatch.chdir(ROOT)
     made = Healthy()
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, stack, region: made.cloud.api)
-    monkeypatch.setattr("trn.change.clients.Live.kubernetes", lambda _, api, entry: made.cluster)
-    hold(monkeypatch, "trainium-dev")
+    given.api, given.cluster = made.cloud.api, made.cluster
+    hold(given, "trainium-dev")
     monkeypatch.setattr("time.sleep", lambda _: None)
     yield made
     assert left(made) == []
