@@ -50,6 +50,7 @@ def test_nothing_of_a_neighbour_is_touched_in_ten_thousand_accounts(chunk: int):
     assert wrong_in(range(chunk, RANDOM_ACCOUNTS, LONG_CHUNKS))[0] == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", further_seeds(10))
 def test_nothing_of_a_neighbour_is_touched_in_accounts_that_no_run_before_had(seed: int):
     """Twenty of each: whoever fitted a rule to the fixed ones is found out."""
