@@ -51,7 +51,7 @@ def up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: Given) -> tuple[W
     file = tmp_path / "Pulumi.dev.yaml"
     file.write_text(file.read_text().replace(f"trn:name: {UP}", "trn:name: renamed"))
     assert "trn:name: renamed" in file.read_text()
-    world, pulumi = World(monkeypatch), stack_of(UP)
+    world, pulumi = World(given), stack_of(UP)
     given.api, given.cluster, given.engine, given.has_tools = world.cloud.api, world.kubernetes, pulumi, True
     return world, pulumi
 
@@ -94,9 +94,9 @@ def test_the_walk_has_every_command_that_asks_whose_a_cluster_is():
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_stack_in_another_region_than_the_file_says_is_refused(monkeypatch: pytest.MonkeyPatch, command: str):
+def test_a_stack_in_another_region_than_the_file_says_is_refused(monkeypatch: pytest.MonkeyPatch, given: Given, command: str):
     """EKS of the file's region has no such cluster, and that says nothing."""
-    world = World(monkeypatch)
+    world = World(given)
     elsewhere = endpoint.wire(world.cloud.world, endpoint.Options("us-east-1"))
     monkeypatch.setattr(world.cloud, "api", BotoApi("us-east-1", elsewhere.session()))
     with pytest.raises(CommandError, match="region: Pulumi's state has us-west-2, the account us-east-1"):
@@ -105,11 +105,11 @@ def test_a_stack_in_another_region_than_the_file_says_is_refused(monkeypatch: py
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_state_that_names_no_cluster_is_nobodys(monkeypatch: pytest.MonkeyPatch, command: str):
+def test_a_state_that_names_no_cluster_is_nobodys(given: Given, command: str):
     """It holds something, and nothing of it says for which cluster."""
     export = state(CLUSTER)
     export["deployment"]["resources"] = [resource("aws:sns/topic:Topic", "t", {})]
-    world = World(monkeypatch, export, up=False)
+    world = World(given, export, up=False)
     with pytest.raises(CommandError, match="1 resources, and none of them names a cluster"):
         COMMANDS[command](world, NAMED)  # pyright: ignore[reportCallIssue]
     assert world.is_untouched()
@@ -122,38 +122,38 @@ def component(name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("export", ["a VPC with tags", "a component"])
-def test_a_stack_that_was_killed_before_its_cluster_was_made_is_destroyed(monkeypatch: pytest.MonkeyPatch, export: str):
+def test_a_stack_that_was_killed_before_its_cluster_was_made_is_destroyed(given: Given, export: str):
     """The state holds no cluster, what it holds names the one of the file, and EKS was asked and has none."""
     held = state(CLUSTER, with_cluster=False)
     if export == "a component":
         held["deployment"]["resources"] = [component(CLUSTER), resource("aws:iam/rolePolicyAttachment:RolePolicyAttachment", "a-1", {})]
-    world = World(monkeypatch, held, up=False)
+    world = World(given, held, up=False)
     assert world.destroy(NAMED).destroyed
     held["deployment"]["resources"] = [
         component("earlier") if each.get("custom") is False else each for each in held["deployment"]["resources"]
     ]
     if export == "a component":
-        world = World(monkeypatch, held, up=False)
+        world = World(given, held, up=False)
         with pytest.raises(CommandError, match="does not hold the cluster `train`"):
             world.destroy()
         assert world.is_untouched()
 
 
 @pytest.mark.parametrize("replaced", [False, True])
-def test_a_destroy_of_a_state_with_a_second_cluster_is_refused(monkeypatch: pytest.MonkeyPatch, replaced: bool):
+def test_a_destroy_of_a_state_with_a_second_cluster_is_refused(given: Given, replaced: bool):
     """Pulumi would delete both, and one of them undrained: of a program of its own, or of a change of the name that was stopped half-way."""
     export = state(CLUSTER)
     other = state("other", vpc="vpc-other")["deployment"]["resources"][-1]
     export["deployment"]["resources"].append(other | ({"delete": True} if replaced else {}))
-    world = World(monkeypatch, export)
+    world = World(given, export)
     with pytest.raises(CommandError, match="other would be deleted undrained"):
         world.destroy()
     assert world.is_untouched()
     assert world.look()
 
 
-def test_an_empty_state_refuses_no_name(monkeypatch: pytest.MonkeyPatch):
+def test_an_empty_state_refuses_no_name(given: Given):
     """Nothing is there that could be another's: a stack is renamed before its first `up`, or after its destroy."""
-    world = World(monkeypatch, {"version": 3, "deployment": {"resources": [component("earlier")]}}, up=False)
+    world = World(given, {"version": 3, "deployment": {"resources": [component("earlier")]}}, up=False)
     world.about = subject("renamed")
     assert world.destroy(Consent(yes=True, name="renamed")).destroyed

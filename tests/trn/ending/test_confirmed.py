@@ -15,6 +15,7 @@ from tests.sharing import mostly_long
 from tests.trn.change.owned import locks_of, resource, state
 from tests.trn.change.test_ownership import CLUSTER, NAMED, YES, World, own_tags
 from tests.trn.ending.destroying import reported
+from tests.trn.given import Given
 from trn.change.ownership import Consent
 from trn.change.report import understood
 from trn.change.sweep_plan import INSTANCE_TAG
@@ -24,9 +25,9 @@ from trn.kubernetes.kinds import KINDS
 
 
 @pytest.fixture
-def world(monkeypatch: pytest.MonkeyPatch) -> World:
+def world(given: Given) -> World:
     """The cluster, held by its stack."""
-    return World(monkeypatch)
+    return World(given)
 
 
 def destroys(world: World) -> int:
@@ -71,9 +72,9 @@ ONE_LOOK = len({kind.resource for kind in KINDS}) + 1
 """List requests of one look."""
 
 
-def looks_of_a_drain(monkeypatch: pytest.MonkeyPatch) -> int:
+def looks_of_a_drain(given: Given) -> int:
     """List requests of a whole destroy."""
-    world, asked = World(monkeypatch), list[Resource]()
+    world, asked = World(given), list[Resource]()
     real = world.kubernetes.list
     world.kubernetes.list = lambda resource, **more: asked.append(resource) or real(resource, **more)  # pyright: ignore[reportAttributeAccessIssue]
     assert world.destroy().destroyed
@@ -83,13 +84,11 @@ def looks_of_a_drain(monkeypatch: pytest.MonkeyPatch) -> int:
 @pytest.mark.parametrize("error", ERRORS)
 @pytest.mark.parametrize("before", [0, ONE_LOOK])
 @pytest.mark.parametrize("every", mostly_long([11, 1]))
-def test_a_job_that_was_not_confirmed_survives_an_error_in_the_midst_of_a_drain(
-    monkeypatch: pytest.MonkeyPatch, error: str, before: int, every: int
-):
+def test_a_job_that_was_not_confirmed_survives_an_error_in_the_midst_of_a_drain(given: Given, error: str, before: int, every: int):
     """At any look: Pulumi is not run, and what the last whole look saw is in the report. `before`: requests from the job to the error."""
-    whole, seen = looks_of_a_drain(monkeypatch), 0
+    whole, seen = looks_of_a_drain(given), 0
     for after in range(ONE_LOOK + before + 1, whole, every):
-        world = World(monkeypatch)
+        world = World(given)
         failing(world, after, ERRORS[error], job_at=after - before)
         report, ended = report_of(world)
         assert destroys(world) == 0, f"after {after} of {whole} list requests"
@@ -147,11 +146,11 @@ def test_a_drain_that_ends_with_its_cluster_goes_on(world: World):
 
 @pytest.mark.parametrize("only", [None, volcano.JOBS])
 @pytest.mark.parametrize("error", ERRORS)
-def test_what_cannot_be_seen_takes_the_clusters_name(monkeypatch: pytest.MonkeyPatch, error: str, only: Resource | None):
+def test_what_cannot_be_seen_takes_the_clusters_name(given: Given, error: str, only: Resource | None):
     """`--yes` does not cover it; a 403 or an error of one kind is about that kind, the others are drained."""
     if only is not None and error in ("no answer", "401"):
         pytest.skip("such an error is about the caller or the server, not about one kind")
-    world = World(monkeypatch)
+    world = World(given)
     failing(world, 0, ERRORS[error], only=only)
     with pytest.raises(OwnershipError, match=r"--yes alone is not enough: wh.* not known: "):
         world.destroy()
