@@ -38,7 +38,9 @@ def shared_model(job: Job, site: Site) -> Iterator[Problem]:
         return
     mesh = Mesh(tensor, fsdp, devices // (tensor * fsdp))
     wrong = list(conflicts(options, mesh))
-    yield from (Problem("parallel", _said(job), text, hint="take other numbers in `parallel`, or other options in `args`") for text in wrong)
+    yield from (
+        Problem("parallel", _said(job), text, hint="take other numbers in `parallel`, or other options in `args`") for text in wrong
+    )
     if not wrong:
         yield from _memory(job, options, mesh, found)
 

@@ -2,8 +2,7 @@
 
 What is summed is what the recipe keeps: float32 master weights, gradients and two moments, sharded over tensor x fsdp; the layer at hand and
 the embeddings gathered in bfloat16; one hidden state for each layer, the rest computed again on the way back; logits in chunks.
-Without that (`--keep-activations`): 34 bytes x hidden for each token and layer, and what attention needs
-(Korthikanti et al., Reducing Activation Recomputation, 2022, arXiv:2205.05198, section 4).
+With `--keep-activations` all of what every layer computes stays. AWS publishes no memory of a training by parts: the sum is ours (inferred).
 """
 
 from dataclasses import dataclass, replace
@@ -65,9 +64,10 @@ def _activations(options: Options, mesh: Mesh, tokens: int, half: int) -> float:
     shape = options.shape
     # Scores and weights in float32, of the queries at hand, and their gradients.
     attention = 3 * 4 * options.micro * shape.heads / mesh.tensor * min(QUERIES, options.sequence) * options.sequence
-    # 17 values for each token and unit of the hidden width; feed-forward there is 4 x hidden wide, of two products here.
-    wide = 9 * shape.hidden + 3 * shape.intermediate + 2 * shape.head * (shape.heads + shape.groups)
-    layer = half * tokens * wide / mesh.tensor + half * tokens * shape.hidden
+    # Two norms with their sums in float32, two residuals, one output: divided by positions; queries, keys and values before and after their turn,
+    # what attention gives; gate, up, and two steps to their product: divided by heads and units. The normalised inputs of both halves are whole.
+    wide = 9 * shape.hidden + 4 * shape.intermediate + 3 * shape.head * (shape.heads + shape.groups)
+    layer = half * tokens * (wide / mesh.tensor + 2 * shape.hidden)
     hidden = half * tokens * shape.hidden / mesh.tensor
     if options.checkpoint_activations:
         return shape.layers * hidden + layer + attention

@@ -130,11 +130,11 @@ class Options:
     checkpoint_activations: bool
     lora: int
     """Rank of the low-rank changes that are trained in place of the weights; 0 trains the weights."""
-    answers: bool
-    """Whether only answers count in the loss: the samples say which tokens are (supervised fine-tuning)."""
+    answers: tuple[int, int] | None
+    """Tokens that begin and end an answer: only answers count in the loss (supervised fine-tuning). None counts everything."""
     seed: int
     data: str
-    """Folder of a prepared data set; empty for generated text."""
+    """Folder of a prepared data set, or `generated`."""
     weights: str
     """Folder of weights to begin with; empty for random ones."""
     checkpoint_steps: int
@@ -149,7 +149,7 @@ class Options:
     @property
     def fingerprint(self) -> dict[str, object]:
         """What a checkpoint must agree on with the run that resumes it. The mesh may be another one."""
-        free = ("micro", "chunk", "checkpoint_activations", "checkpoint_steps", "unroll", "weights")
+        free = {"micro", "chunk", "checkpoint_activations", "checkpoint_steps", "unroll", "data"} | (set() if self.lora else {"weights"})
         return {name: value for name, value in dataclasses.asdict(self).items() if name not in free}
 
     def accumulate(self, mesh: Mesh) -> int:
@@ -186,15 +186,16 @@ def parse(arguments: list[str], data: str = "") -> Options:
     parser.add_argument("--precision", choices=["bfloat16", "float32"], default="bfloat16", help="of products and gathered weights")
     parser.add_argument("--keep-activations", action="store_true", help="do not compute them again on the way back: faster, if they fit")
     parser.add_argument("--lora", type=int, default=0, metavar="RANK", help="train low-rank changes of this rank; the weights stay")
-    parser.add_argument("--answers", action="store_true", help="only answers count in the loss (supervised fine-tuning)")
+    parser.add_argument(
+        "--answers", type=_pair, metavar="BEGIN,END", help="ids of the tokens that begin and end an answer: only answers count"
+    )
     parser.add_argument("--seed", type=int, default=20240731)
-    parser.add_argument("--data", default=data, help="folder of a prepared data set; `generated` makes text up")
+    parser.add_argument("--data", default=data, help="folder that `trn data prepare` made; `generated` makes text up")
     parser.add_argument("--weights", default="", help="folder of weights to begin with, as `trn data import-weights` makes it")
     parser.add_argument("--checkpoint-steps", type=int, default=0, help="beside the interval of the job file")
     parser.add_argument("--unroll", type=_count, default=1, help="layers written out in one turn of the loop over them (JAX)")
     found = vars(parser.parse_args(arguments))
     found["checkpoint_activations"] = not found.pop("keep_activations")
-    found["data"] = "" if found["data"] == "generated" else found["data"]
     if found["warmup"] is None:
         found["warmup"] = max(found["steps"] // 50, 1)
     return Options(**found)
@@ -205,6 +206,11 @@ def _count(text: str) -> int:
     if value < 1:
         raise ValueError
     return value
+
+
+def _pair(text: str) -> tuple[int, int]:
+    begin, end = (int(each) for each in text.split(","))
+    return begin, end
 
 
 def mesh(devices: int, environment: Mapping[str, str]) -> Mesh:
