@@ -1,5 +1,8 @@
 """Laws of the llama recipe's files, run in a framework's environment: `python llama_laws.py RECIPE_FILES LAW FOLDER...`; prints what it found."""
 
+# NumPy and the frameworks are in environments of their own, the modules in the folder of the recipe.
+# pyright: reportMissingImports=false
+
 import json
 import sys
 from pathlib import Path

@@ -138,12 +138,15 @@ def _nodes_row(name: str, types: tuple[str, ...]) -> str:
     options = parse(["--size", name])
     cells = []
     for instance in (NEURON_TYPES[kind] for kind in types):
-        found = memory.smallest(options, instance)
+        # Nodes without EFA exchange too slowly to share a model.
+        found = memory.smallest(options, instance, 256 if instance.has_efa else 1)
         if found is None:
             cells.append("none fits")
         else:
             nodes, mesh, held = found
-            cells.append(f"**{nodes}**, tensor {mesh.tensor}, {held.total / memory.GIB:.1f} of {memory.of_core(instance) / memory.GIB:.0f} GiB")
+            cells.append(
+                f"**{nodes}**, tensor {mesh.tensor}, {held.total / memory.GIB:.1f} of {memory.of_core(instance) / memory.GIB:.0f} GiB"
+            )
     return f"| `{name}` | {options.shape.parameters / 1e9:.1f} billion | " + " | ".join(cells) + " |"
 
 

@@ -8,6 +8,7 @@ import dataclasses
 import json
 import math
 from collections.abc import Iterator, Mapping
+from typing import NoReturn
 
 
 @dataclasses.dataclass(frozen=True)
@@ -166,7 +167,7 @@ class OptionError(ValueError):
 
 
 class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> None:
+    def error(self, message: str) -> NoReturn:
         raise OptionError(message)
 
 

@@ -53,7 +53,7 @@ class Block(Tensors):
         query, key, value = (self._heads(inputs, name) for name in ("query", "key", "value"))
         if shape.head_norms:
             query, key = norm(query, self.query_norm, shape), norm(key, self.key_norm, shape)
-        attended = attention(*(local(each) for each in (query, key, value)), turns)
+        attended = attention(local(query), local(key), local(value), turns)
         attended = attended if self.mesh is None else DTensor.from_local(attended, self.mesh, [Shard(2)], run_check=False)
         hidden = hidden + placed(self._product(attended, "output"), Shard(1))
         inputs = placed(norm(hidden, self.norm, shape), Replicate())

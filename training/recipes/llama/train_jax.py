@@ -114,7 +114,7 @@ class Model:
 
         def moved(kind: str, name: str, weight: Weight) -> Tree:
             decay = self.options.decay if len(weight.shape) > 1 else 0.0
-            return llama_jax.adamw(trained[kind][name], gradients[kind][name] * scale, moments[kind][name], *numbers, decay)
+            return llama_jax.adamw(trained[kind][name], gradients[kind][name] * scale, moments[kind][name], numbers[0], numbers[1], decay)
 
         new = self._map(moved, self.trained)
         weights, moments = ({kind: {name: pair[half] for name, pair in of.items()} for kind, of in new.items()} for half in (0, 1))
