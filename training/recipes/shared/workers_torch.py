@@ -19,7 +19,9 @@ class Workers:
         """Joins the others, as torchrun has numbered them, where its launcher has not done so."""
         self.xla: Any = None
         joined = dist.is_initialized()
-        xla = dist.get_backend() == "xla" if joined else "PJRT_DEVICE" in os.environ or importlib.util.find_spec("torch_neuronx") is not None
+        xla = (
+            dist.get_backend() == "xla" if joined else "PJRT_DEVICE" in os.environ or importlib.util.find_spec("torch_neuronx") is not None
+        )
         if xla:
             import torch_xla
             import torch_xla.distributed.xla_backend
