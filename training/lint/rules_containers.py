@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from facts.names import NEURON_CORE_RESOURCE, NEURON_RESOURCE
 from facts.neuron_releases import (
@@ -236,10 +237,10 @@ def own_master(found: list[Workload], _: Site | None) -> Iterator[Finding]:
         if workload.gang_size < 2 or _MASTER not in container.environment:
             continue
         value, path = container.environment[_MASTER]
-        entry = next((each for each in container.value.get("env") or () if isinstance(each, dict) and each.get("name") == _MASTER), {})
-        source = entry.get("valueFrom") if isinstance(entry.get("valueFrom"), dict) else {}
-        field = (source.get("fieldRef") or {}).get("fieldPath", "") if isinstance(source.get("fieldRef"), dict) else ""
-        if value in _OF_ONE_POD or field in ("status.podIP", "metadata.name", "status.hostIP"):
+        entry: Any = next((each for each in container.value.get("env") or () if isinstance(each, dict) and each.get("name") == _MASTER), {})
+        for key in ("valueFrom", "fieldRef", "fieldPath"):
+            entry = entry.get(key) if isinstance(entry, dict) else None
+        if value in _OF_ONE_POD or entry in ("status.podIP", "metadata.name", "status.hostIP"):
             yield Finding(
                 "own-master", workload.document.index, path, f"`{_MASTER}` of each of {workload.gang_size} pods is the pod itself",
                 "each waits for others that never come, or trains alone", "name the first pod by its stable name, such as `JOB-0.SERVICE`",
@@ -250,8 +251,9 @@ def index_of_none(found: list[Workload], _: Site | None) -> Iterator[Finding]:
     """A Job that reads its pods' index and gives none."""
     for workload, container in _on_neuron(found):
         document, spec = workload.document, workload.document.value.get("spec")
-        is_job = document.kind == "Job" and document.value.get("apiVersion") == "batch/v1" and isinstance(spec, dict)
-        if is_job and spec.get("completionMode") != "Indexed" and _INDEX in f"{container.text} {container.value.get('env')}":
+        if document.kind != "Job" or document.value.get("apiVersion") != "batch/v1" or not isinstance(spec, dict):
+            continue
+        if spec.get("completionMode") != "Indexed" and _INDEX in f"{container.text} {container.value.get('env')}":
             yield Finding(
                 "no-completion-index", document.index, ("spec", "completionMode"), f"`{_INDEX}` is read, and the Job is not indexed",
                 "Kubernetes sets it with `completionMode: Indexed` only (Kubernetes, Indexed Job): every pod takes an empty rank",
