@@ -16,6 +16,7 @@ import numpy as np
 
 import checkpoints
 import tensor_files
+from hugging_face import config
 from llama_options import LORA_SCALE, SHAPES, Shape
 from llama_weights import Weight, all_weights
 
@@ -23,40 +24,6 @@ FILE_BYTES = 5 * 10**9
 """Of one file at most, as Hugging Face writes them."""
 TOKENIZER = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "generation_config.json", "vocab.json", "merges.txt")
 """Files that go with the weights where they lie beside those that the training began with."""
-
-
-def config(shape: Shape) -> dict[str, object]:
-    """config.json of a shape, with the keys of `LlamaConfig` and `Qwen3Config` (huggingface/transformers)."""
-    kind, model = ("Qwen3ForCausalLM", "qwen3") if shape.head_norms else ("LlamaForCausalLM", "llama")
-    scaling = None
-    if shape.scaling is not None:
-        scaling = {
-            "rope_type": "llama3",
-            "factor": shape.scaling.factor,
-            "low_freq_factor": shape.scaling.low,
-            "high_freq_factor": shape.scaling.high,
-            "original_max_position_embeddings": shape.scaling.original,
-        }
-    return {
-        "architectures": [kind],
-        "model_type": model,
-        "hidden_size": shape.hidden,
-        "intermediate_size": shape.intermediate,
-        "num_hidden_layers": shape.layers,
-        "num_attention_heads": shape.heads,
-        "num_key_value_heads": shape.groups,
-        "head_dim": shape.head,
-        "vocab_size": shape.vocabulary,
-        "rms_norm_eps": shape.epsilon,
-        "rope_theta": shape.base,
-        "rope_scaling": scaling,
-        "tie_word_embeddings": shape.tied,
-        "attention_bias": False,
-        "hidden_act": "silu",
-        # Published lengths (config.json of each on the Hub).
-        "max_position_embeddings": 40_960 if shape.head_norms else 131_072,
-        "torch_dtype": "bfloat16",
-    }
 
 
 def merged(checkpoint: tensor_files.Tensors, weights: tensor_files.Tensors | None, path: str, weight: Weight) -> np.ndarray:

@@ -8,14 +8,17 @@ import json
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from pathlib import Path
 
 import numpy as np
 
 import checkpoints
+import hugging_face
 import progress_lines
 import tensor_files
+from first_values import first_values
 from llama_options import Mesh, Options
-from llama_weights import Slices, Weight, first_values
+from llama_weights import Slices, Weight
 
 Pieces = Iterable[tuple[str, Slices, np.ndarray]]
 MOMENTS = ("first", "second")
@@ -43,6 +46,10 @@ class Reader:
             self.weights = tensor_files.Tensors(options.weights) if options.weights else None
         except tensor_files.TensorFileError as error:
             sys.exit(str(error))
+        config = Path(options.weights, "config.json")
+        if options.weights and config.is_file():
+            for conflict in hugging_face.conflicts(options.shape, json.loads(config.read_text())):
+                sys.exit(f"{config}: {conflict}: it is no {options.size}; take the --size that it is")
         if self.checkpoint is not None:
             self._compare(json.loads(self.checkpoint.about.get("fingerprint", "{}")), fingerprint)
 
