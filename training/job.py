@@ -88,7 +88,7 @@ class Prepare(Section):
     tokenizer: Annotated[str, Formed(TOKENIZER)]
     """Hugging Face model whose tokenizer.json is taken, or such a file: in S3, or by its path."""
     files: str | None = Field(default=None, min_length=1)
-    """Pattern of the files that count, such as `20231101.en/*.parquet`. Without it, all that end with .txt, .jsonl, .json, .ndjson or .parquet; the first ones may be packed by .gz or .zst."""
+    """Pattern of the files that count, such as `20231101.en/*.parquet`. Without it, all of text: .txt, .text, .jsonl, .json, .ndjson, each also with .gz or .zst behind it, and .parquet."""
     text: str = Field(default="text", min_length=1)
     """Key of JSON lines, or column of parquet, that has the text."""
     documents: Literal["blank-line", "line", "file"] = "blank-line"
@@ -96,7 +96,7 @@ class Prepare(Section):
     sentences: bool | None = None
     """Note where sentences begin, as BERT wants it. Without it, where the tokenizer has a mask token."""
     begin: str | None = None
-    """Token that every document begins with, such as `<|begin_of_text|>`. None by default."""
+    """Token that every document begins with, as Llama 3 wants it. None by default."""
     end: str | None = None
     """Token that every document ends with. Without it, the tokenizer's own; one with a mask token has none; '' for none."""
     validation: float = Field(default=0.005, ge=0, le=0.5)

@@ -174,6 +174,7 @@ REFUSED: dict[str, dict[str, tuple[str, ...]]] = {
         for name in ("push", "build")
     },
     "trn data stage": {"": ("SOURCE is missing",), "night": ("`night` is a stack here, and SOURCE is missing",), "a b c d": ("too many words: `d`",)},
+    "trn data prepare": {"": ("FILE is missing",), "dev": ("`dev` is a stack here, and FILE is missing",)},
     "trn data export": {"dev": ("`dev` is a stack here, and PATH is missing",), "/fsx/out dev": ("the stack comes first",)},
     "trn practice job": {"dve": ("did you mean `dev`?",), "dev a b": ("too many words: `b`",)},
     "trn practice event": {

@@ -29,7 +29,7 @@ class PrepareReport(ChangeDocument, frozen=True):
     """Of what is in the set; null where it is not whole."""
     tokens: dict[str, int] | None = None
     """By split."""
-    tokens_per_s: int | None = None
+    tokens_per_second: int | None = None
     """Packed in the last run; null where it was made before."""
     why: str | None = None
     """Why there is no set."""
@@ -86,6 +86,6 @@ class PrepareData(FolderJob):
             site.tell(why)
             return Outcome("refused")
         tokens: dict[str, Any] = {name: split["tokens"] for name, split in found.done["splits"].items()}
-        self.said.update(fingerprint=found.done["fingerprint"], tokens=tokens, tokens_per_s=found.done.get("tokens_per_s"))
+        self.said.update(fingerprint=found.done["fingerprint"], tokens=tokens, tokens_per_second=found.done.get("tokens_per_s"))
         self.lines.extend(outcome(plan.path, found.done))
         return Outcome("done")

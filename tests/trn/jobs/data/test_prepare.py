@@ -144,7 +144,7 @@ def test_a_set_is_made_by_a_job_that_is_no_training(linked: Linked, given: Given
     pod(linked, given, ("Running", [PROGRESS]), ("Succeeded", [PROGRESS, DONE]))
     result = trn("prepare", str(file), "--yes", "--json", "-")
     said = checked(result.stdout)
-    assert (result.exit_code, said["fingerprint"], said["tokens"], said["tokensPerS"]) == (
+    assert (result.exit_code, said["fingerprint"], said["tokens"], said["tokensPerSecond"]) == (
         0, "f" * 64, {"train": 90_000, "validation": 1_000}, 1_250_000,
     )  # fmt: skip
     assert "25%, 3 of 12 files, 3,000,000 tokens, 10,000 tokens/s, about 15 min left" in result.stderr
