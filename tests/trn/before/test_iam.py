@@ -434,5 +434,7 @@ def test_what_the_provider_waits_by_and_what_a_deletion_takes_beside_its_own_are
     """UpdateAddon is followed by DescribeUpdate on the add-on; a group of schedules is deleted by a caller who may delete its schedules."""
     addon = "arn:aws:eks:us-west-2:111122223333:addon/train/vpc-cni/0123"
     granted = [scope.resource for scope, actions in deployer_permissions(resources()).items() if "eks:DescribeUpdate" in actions]
-    assert any(fnmatch.fnmatch(addon, resource.format(partition="aws", region="us-west-2", cluster="train")) for resource in granted), granted
+    assert any(fnmatch.fnmatch(addon, resource.format(partition="aws", region="us-west-2", cluster="train")) for resource in granted), (
+        granted
+    )
     assert allows(operator(), "scheduler:DeleteSchedule", "arn:aws:scheduler:us-west-2:111122223333:schedule/train/night-up", {})
