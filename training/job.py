@@ -140,6 +140,8 @@ class Job(Section):
     """Workers that hold parameters and train nothing, the last ones, for TensorFlow's asynchronous training. 0 trains by all-reduce."""
     devices: int | None = Field(default=None, ge=1, le=64)
     """Neuron chips of each node. Without it, all: whole nodes."""
+    logical_core_size: int | None = Field(default=None, ge=1, le=2)
+    """Physical NeuronCores of each logical one (LNC), on chips that leave a choice. Without it, that of the node group. Another one than the group's needs devices by claims (`addons.neuron.devices: dra`)."""
     efa: bool | None = None
     """Ask for EFA interfaces. Without it, with whole nodes of a group that has them."""
     mounts: tuple[Mount, ...] = (Mount(path=SHARED_PATH),)

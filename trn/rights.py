@@ -19,7 +19,10 @@ _LOOKED_AT: Rules = {
     "persistentvolumeclaims": ("get",),
     "services/proxy": ("get",),
 }
-_MADE_WITH_A_JOB = ("configmaps", "services", "podgroups.scheduling.volcano.sh", "trainingruntimes.trainer.kubeflow.org")
+_MADE_WITH_A_JOB = (
+    "configmaps", "services", "podgroups.scheduling.volcano.sh", "resourceclaimtemplates.resource.k8s.io",
+    "trainingruntimes.trainer.kubeflow.org",
+)  # fmt: skip
 """What launchers make beside the job itself. It is deleted again where the job is refused, and looked at where it is there already."""
 _LEASE: Rules = {"leases.coordination.k8s.io": ("create", "delete", "get")}
 """The lock of a job's name."""
