@@ -62,6 +62,13 @@ def _request(name: str, device_class: str, count: int, **more: Any) -> dict[str,
     return {"name": name, "exactly": {"deviceClassName": device_class, "allocationMode": "ExactCount", "count": count, **more}}
 
 
+def claim_template(name: str, namespace: str, labels: Mapping[str, str], claimed: Claimed, instance: InstanceType) -> dict[str, Any]:
+    """The ResourceClaimTemplate from which each pod that names it gets a claim of its own."""
+    spec = {"metadata": {"labels": dict(labels)}, "spec": claim_spec(claimed, instance)}
+    metadata = {"name": name, "namespace": namespace, "labels": dict(labels)}
+    return {"apiVersion": API_VERSION, "kind": "ResourceClaimTemplate", "metadata": metadata, "spec": spec}
+
+
 def counted(spec: Mapping[str, Any]) -> dict[str, int]:
     """Devices that the `spec` of a claim asks for, by Volcano's name of the class; `All`, whose number nobody knows before, is none."""
     found: dict[str, int] = {}

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from facts.device_claims import API_VERSION, claim_spec
+from facts.device_claims import claim_template
 from facts.names import JOB_LABEL, VOLCANO_SCHEDULER
 from training.duration import seconds
 from training.job import Job
@@ -37,9 +37,8 @@ def own_objects(plan: Plan) -> list[Object]:
     """What is made before the job itself: its files, and the template of what each pod claims where devices are claimed."""
     if not plan.claims:
         return [files_object(plan)]
-    spec = {"metadata": {"labels": labels(plan)}, "spec": claim_spec(plan.claimed, plan.nodes.instance)}
-    about = metadata(plan, claim_name(plan.job.name))
-    return [files_object(plan), {"apiVersion": API_VERSION, "kind": "ResourceClaimTemplate", "metadata": about, "spec": spec}]
+    name, instance = claim_name(plan.job.name), plan.nodes.instance
+    return [files_object(plan), claim_template(name, plan.site.namespace, labels(plan), plan.claimed, instance)]
 
 
 def pod_template(plan: Plan, *, container: str = CONTAINER, subdomain: str = "", gang: bool | None = None) -> Object:

@@ -178,12 +178,7 @@ def test_each_fault_is_reported_by_its_own_test(check: str, word: str, broken: C
     [
         ({"addons": {"volcano": {"enabled": False}}}, "gang", "Volcano is off"),
         ({"addons": {"volcano": {"enabled": False}}}, "collectives", "Volcano is off"),
-        (
-            {"addons": {"neuron": {"devices": "dra"}, "efa": {"devices": "dra"}, "neuronMonitor": {"enabled": False}}},
-            "gang",
-            "not asked for through the device plug-ins",
-        ),
-        ({"addons": {"efa": {"enabled": False}}}, "collectives", "not asked for through the device plug-ins"),
+        ({"addons": {"efa": {"enabled": False}}}, "collectives", "the add-ons of Neuron or EFA are off"),
         ({"storage": {"lustre": {"enabled": False}}}, "throughput", "the file system is off"),
         (
             {"addons": {"slurm": {"enabled": True, "nodeGroups": ["trn1-32xl"]}, "certManager": {"enabled": True}}},
