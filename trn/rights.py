@@ -112,8 +112,8 @@ _BESIDE: Rules = {**_HELD, SLICES.qualified: ("list",)}
 _TEMPLATE_OF_JOB: Rules = {CLAIM_TEMPLATES.qualified: ("create", "delete", "get", "patch")}
 WITH_CLAIMS: Mapping[str, Rules] = {
     "status": {SLICES.qualified: ("list",)},
-    "verify": {**_BESIDE, CLAIM_TEMPLATES.qualified: ("list", "patch")},
-    "shell": {CLAIM_TEMPLATES.qualified: ("patch",)},
+    "verify": {**_BESIDE, CLAIM_TEMPLATES.qualified: ("create", "list", "patch")},
+    "shell": {CLAIM_TEMPLATES.qualified: ("create", "patch")},
     "top": _HELD,
     "submit": _TEMPLATE_OF_JOB,
     "precompile": _TEMPLATE_OF_JOB,

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from facts.catalogue import NEURON_TYPES, InstanceType
+from facts.device_claims import NEURON_CLASS
 from facts.names import EFA_RESOURCE, GROUP_LABEL, NEURON_CORE_RESOURCE, NEURON_RESOURCE, NEURON_TAINT, POOL_LABEL
 from facts.node_resources import chip_counts
-from training.lint.finding import Finding
+from training.lint.finding import Finding, Path
 from training.lint.workloads import DEAD_RESOURCE, Workload
 from training.site import Nodes, Site
 
@@ -82,7 +83,7 @@ def more_than_a_node(found: list[Workload], site: Site | None) -> Iterator[Findi
 def missing_efa(found: list[Workload], site: Site | None) -> Iterator[Finding]:
     """Several whole nodes, and no EFA between them."""
     for workload in found:
-        asked = workload.asks(NEURON_RESOURCE) or workload.asks(DEAD_RESOURCE)
+        asked = workload.asks(NEURON_RESOURCE) or workload.asks(DEAD_RESOURCE) or _claimed(workload)
         instance = instance_of(workload, site)
         whole = asked is not None and asked[0] >= (instance.chip_count if instance is not None else 16)
         if not whole or _nodes_of_job(workload, found) < 2 or workload.interface_count or (instance is not None and not instance.has_efa):
@@ -94,6 +95,13 @@ def missing_efa(found: list[Workload], site: Site | None) -> Iterator[Finding]:
             "collectives between the nodes go over TCP, or do not start",
             f"ask for `{EFA_RESOURCE}: {count}`" + ("" if instance is not None else " (16 on trn1n and trn2)"),
         )  # fmt: skip
+
+
+def _claimed(workload: Workload) -> tuple[int, Path] | None:
+    """Chips that it claims, and the place of its container's resources, as an amount would have it."""
+    counts = [16 if claim.count is None else claim.count for claim in workload.claimed(NEURON_CLASS)]
+    container = workload.on_neuron
+    return (sum(counts), (*container.path, "resources", "claims", 0, "name")) if counts and container is not None else None
 
 
 def _nodes_of_job(workload: Workload, found: list[Workload]) -> int:
