@@ -53,6 +53,9 @@ def launcher(job: Job, site: Site) -> Iterator[Problem]:
 
 def nodes(job: Job, site: Site) -> Iterator[Problem]:
     """The group or pool is there, and may have as many nodes."""
+    wanted = launchers.launcher(name).addon if (name := launcher_of(job, site)) in launchers.names() else None
+    if wanted is not None and wanted not in site.addons:
+        return  # Without its add-on a launcher has no nodes of its own: that is one mistake, and reported.
     if job.node_group is not None and job.node_group not in site.node_groups:
         yield _unknown("nodeGroup", job.node_group, "node group", site, list(site.node_groups))
     if job.pool is not None and job.pool not in site.pools:

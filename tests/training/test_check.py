@@ -22,6 +22,8 @@ def test_a_job_without_mistakes_can_be_submitted():
 
 WRONG: dict[str, tuple[Site, dict[str, Any], str, str]] = {
     "unknown launcher": (site(), {"launcher": "vulcano"}, "launcher", "did you mean `volcano`?"),
+    "Slurm without its add-on": (site(), {"launcher": "slurm"}, "launcher", "`addons.slurm.enabled: true`"),
+    "Batch without its add-on": (site(), {"launcher": "batch", "nodes": 1}, "launcher", "`addons.batch.enabled: true`"),
     "launcher without its add-on": (site(addons=frozenset()), {"launcher": "volcano"}, "launcher", "`addons.volcano.enabled: true`"),
     "more nodes than the group may have": (site(), {"nodes": 5}, "nodes", "`nodeGroups.trn1-32xl.maxSize`"),
     "unknown group": (site(), {"nodeGroup": "trn1-32x"}, "nodeGroup", "did you mean `trn1-32xl`?"),
