@@ -19,6 +19,7 @@ from facts.toolchains import (
 from training import launchers, payload
 from training.duration import seconds
 from training.job import Job
+from training.large_model import shared_model
 from training.plan import image_of, launcher_of, mounts_of, nodes_of, toolchain_of
 from training.site import Nodes, Site
 
@@ -263,5 +264,5 @@ def block(job: Job, site: Site) -> Iterator[Problem]:
         yield Problem("timeLimit", job.time_limit, wrong, f"at most {hours}h", hint)
 
 
-RULES: tuple[Rule, ...] = (launcher, nodes, devices, toolchain, image, queue, mounts, recipe, rendezvous, block)
+RULES: tuple[Rule, ...] = (launcher, nodes, devices, toolchain, image, queue, mounts, recipe, shared_model, rendezvous, block)
 """In the order in which their findings are shown."""

@@ -1,7 +1,7 @@
 """Starts and watches the workers of one node: `python3 entry.py -- COMMAND...`.
 
 It finds where the node stands in the job (launcher_variables.py), starts the workers as torchrun, `jax.distributed` or TensorFlow expect
-them (worker_commands.py), turns SIGTERM into a checkpoint, and keeps a heartbeat. Images differ, so the three files need the
+them (worker_commands.py), turns SIGTERM into a checkpoint, and keeps a heartbeat. Images differ, so the files of this folder need the
 standard library of Python 3.9 or later and nothing else; they lie side by side under /trn.
 
 Exit codes: that of the first worker that failed (128 + the signal for one that was killed); 75 when the workers saved a checkpoint
@@ -23,6 +23,7 @@ import threading
 import time
 from typing import Any
 
+import gang_id
 from launcher_variables import EntryError, read
 from worker_commands import Process, Settings, plan, settings
 
@@ -199,6 +200,8 @@ def main(arguments: list[str]) -> int:
         environment.update(SM_HOSTS=json.dumps(config["hosts"]), SM_CURRENT_HOST=config["current_host"])
     try:
         asked, place = settings(environment), read(environment)
+        if asked.rendezvous == "etcd" and asked.start == "torchrun":
+            asked = asked._replace(run_id=gang_id.agree(asked.etcd, asked.job, place.rank, place.node_count))
         processes = plan(place, asked, arguments[arguments.index("--") + 1 :], environment, sys.executable)
     except EntryError as error:
         print(f"entry: {error}", file=sys.stderr)

@@ -6,7 +6,7 @@ from facts.device_claims import EFA_CLASS, NEURON_CLASS
 from facts.names import EFA_RESOURCE, NEURON_RESOURCE
 from facts.node_resources import chip_counts
 from training.lint.finding import Finding
-from training.lint.rules_hardware import instance_of
+from training.lint.placement import instance_of
 from training.lint.workloads import Workload
 from training.site import Site
 

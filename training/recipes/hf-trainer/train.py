@@ -60,12 +60,13 @@ class Progress(TrainerCallback):
         self.stop, self.stopped = stop, False
         self.began = self.step_ended = time.monotonic()
 
-    def on_step_end(self, _args: Any, _state: Any, control: Any, **_: Any) -> None:
+    def on_step_end(self, args: Any, _state: Any, control: Any, **_: Any) -> None:
         """Asks the others whether any was asked to stop."""
-        wish = torch.tensor(float(self.stop.asked))
+        # On the device: Neuron's process group takes no tensor of the processor.
+        wish = torch.tensor(float(self.stop.asked), device=args.device)
         if dist.is_initialized():
             dist.all_reduce(wish)
-        if wish > 0:
+        if wish.item() > 0:
             self.stopped = control.should_save = control.should_training_stop = True
         self.step_ended = time.monotonic()
 
