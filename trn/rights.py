@@ -35,6 +35,14 @@ _SUBMIT: Rules = {
 }
 _JOBS: Rules = {resource.qualified: ("list",) for resource in (*LOOKED_AT, *(kind.resource for kind in JOB_KINDS))}
 """One look at all jobs, and at what can hold one up."""
+_FOLDER_JOB: Rules = {
+    "configmaps": ("create", "delete", "get", "patch"),
+    "jobs.batch": ("create", "delete", "get"),
+    "pods": ("list",),
+    "pods/log": ("get",),
+    "secrets": ("create", "delete", "get", "patch"),
+}
+"""A Job that fills a folder of the file system."""
 _OWN: Mapping[str, Rules] = {
     "status": _LOOKED_AT,
     "verify": {
@@ -60,13 +68,8 @@ _OWN: Mapping[str, Rules] = {
     },
     "submit": _SUBMIT,
     "precompile": {**_SUBMIT, "pods": ("list",)},
-    "data stage": {
-        "configmaps": ("create", "delete", "get", "patch"),
-        "jobs.batch": ("create", "delete", "get"),
-        "pods": ("list",),
-        "pods/log": ("get",),
-        "secrets": ("create", "delete", "get", "patch"),
-    },
+    "data stage": _FOLDER_JOB,
+    "data prepare": _FOLDER_JOB,
     "data status": {**_JOBS, "pods/log": ("get",)},
     "bundle": {
         **_LOOKED_AT,
