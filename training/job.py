@@ -189,6 +189,8 @@ class Job(Section):
     """Mesh of a model that is shared by its devices; the recipe `llama` has one, a script of yours reads `TRN_PARALLEL`. Without it, `llama` takes one copy by FSDP."""
     devices: int | None = Field(default=None, ge=1, le=64)
     """Neuron chips of each node. Without it, all: whole nodes."""
+    logical_core_size: int | None = Field(default=None, ge=1, le=2)
+    """Physical NeuronCores of each logical one (LNC), on chips that leave a choice. Without it, that of the node group. Another one than the group's needs devices by claims (`addons.neuron.devices: dra`)."""
     efa: bool | None = None
     """Ask for EFA interfaces. Without it, with whole nodes of a group that has them."""
     mounts: tuple[Mount, ...] = (Mount(path=SHARED_PATH),)
