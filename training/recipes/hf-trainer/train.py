@@ -6,7 +6,6 @@ which all workers agree. On torch-2.33 it runs as it is; on PyTorch/XLA it is op
 
 import argparse
 import os
-import sys
 import time
 from typing import Any
 
@@ -16,6 +15,7 @@ from torch.utils.data import Dataset
 from transformers import BertConfig, BertForMaskedLM, Trainer, TrainerCallback, TrainingArguments
 
 import checkpoints
+import leaving
 import progress_lines
 import transformer_flops
 from stop_request import STOPPED, StopRequest
@@ -129,4 +129,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    leaving.run(main)
