@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.frameworks.jobs import Job
+from training.metrics_line import Event
 
 pytestmark = pytest.mark.frameworks
 LAWS = Path(__file__).with_name("llama_laws.py")
@@ -93,7 +94,11 @@ def test_first_weights_on_a_mesh_are_those_of_one_process_to_the_bit(framework, 
 def broken(job: Job, *options: object) -> Job:
     """The job after a start that lost a worker behind its first checkpoint."""
     (node,) = job.launch(*options)
-    os.kill(node.after(KILLED_AFTER).more["pid"], signal.SIGKILL)
+    pid = node.after(KILLED_AFTER).more["pid"]
+    # It is written while training goes on.
+    while RESUMED_FROM not in [said.step for said in node.said() if isinstance(said, Event) and said.event == "saved"]:
+        node.after(max(node.losses) + 1)
+    os.kill(pid, signal.SIGKILL)
     assert node.end() not in (0, 75)
     return job
 
