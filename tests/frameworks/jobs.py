@@ -71,12 +71,17 @@ class Node:
         assert found is not None, f"no {name}: {self.story()}"
         return found
 
-    def after(self, step: int) -> Event:
-        """Waits for a step; gives the event with which training started."""
+    def after(self, step: int, saved: int = 0) -> Event:
+        """Waits for a step, and for a checkpoint to be on disk, which is written beside the steps; gives the event with which training started."""
         until = time.monotonic() + LIMIT_S
+
+        def there() -> bool:
+            kept = {said.step for said in self.said() if isinstance(said, Event) and said.event == "saved"}
+            return step in self.losses and (not saved or saved in kept)
+
         with self.changed:
             # The end of the process is no line: it is looked for now and then.
-            while step not in self.losses and self.process.poll() is None and time.monotonic() < until:
+            while not there() and self.process.poll() is None and time.monotonic() < until:
                 self.changed.wait(1)
         assert step in self.losses, f"no step {step}: {self.story()}"
         return self.event("started")
