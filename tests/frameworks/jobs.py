@@ -19,6 +19,7 @@ LIMIT_S = 900
 """A start that takes longer hangs. Most take 5 to 20 s on a machine that does nothing else; Ray's took 160 s on one with a load of 18."""
 PORTS = range(-2, 8)
 """What a job may listen on, counted from TRN_PORT: two below for the link to the other nodes, one for a repair of the cache, one for each TensorFlow worker above."""
+FAKE_CORE = Path(__file__).with_name("fake_core.py")
 _OTHERS = ("TRN_", "PET_", "SLURM_", "OMPI_", "VC_", "JAX_", "PYTHON")
 
 
@@ -114,6 +115,8 @@ class Job:
     workers: int = 2
     nodes: int = 1
     variables: tuple[tuple[str, str], ...] = ()
+    on_fake_core: bool = False
+    """Whether workers run on a device that refuses what Neuron refuses (fake_core.py)."""
 
     def lay_out(self) -> Path:
         """Writes the files that the pod has under /trn; gives their folder."""
@@ -138,7 +141,8 @@ class Job:
             "OMP_NUM_THREADS": "1",
             **dict(self.variables),
         }
-        command = [str(self.python), str(scripts / "entry.py"), "--", str(self.python), str(scripts / "train.py"), *map(str, arguments)]
+        command = [str(self.python), str(scripts / "entry.py"), "--", str(self.python)]
+        command += [*([str(FAKE_CORE)] if self.on_fake_core else []), str(scripts / "train.py"), *map(str, arguments)]
         nodes = []
         for rank in range(self.nodes):
             environment = {**common, "TRN_NODE_RANK": str(rank), "TRN_HEARTBEAT": str(self.folder / f"heartbeat-{rank}")}
