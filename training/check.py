@@ -209,6 +209,14 @@ def recipe(job: Job, site: Site) -> Iterator[Problem]:
         yield Problem("recipe", job.recipe, "unknown recipe", ", ".join(payload.recipes()) or "none", hint)
 
 
+def data(job: Job, site: Site) -> Iterator[Problem]:
+    """A recipe that trains on text is told which: it would end at once in the pod."""
+    is_told = job.data is not None or any(word.partition("=")[0] == "--data" for word in job.args)
+    if job.recipe in payload.recipes() and payload.reads_data(job.recipe) and not is_told:
+        hint = "`data: {path: /fsx/data/SET}` of a set that `trn data prepare` made (docs/data.md), or `args: [--data, generated]` for made-up text"
+        yield missing("data", f"the recipe {job.recipe} is told no data", hint=hint)
+
+
 def rendezvous(job: Job, site: Site) -> Iterator[Problem]:
     """etcd is there where the workers are to meet by it."""
     if job.rendezvous == "etcd" and site.etcd is None:
@@ -234,5 +242,5 @@ def block(job: Job, site: Site) -> Iterator[Problem]:
         yield Problem("timeLimit", job.time_limit, wrong, f"at most {hours}h", hint)
 
 
-RULES: tuple[Rule, ...] = (launcher, nodes, devices, toolchain, image, queue, mounts, recipe, shared_model, rendezvous, block)
+RULES: tuple[Rule, ...] = (launcher, nodes, devices, toolchain, image, queue, mounts, recipe, data, shared_model, rendezvous, block)
 """In the order in which their findings are shown."""

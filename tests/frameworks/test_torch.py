@@ -8,7 +8,7 @@ import pytest
 from tests.frameworks.jobs import Job
 
 pytestmark = pytest.mark.frameworks
-BERT = ("--size", "tiny", "--steps", "8", "--checkpoint-steps", "4")
+BERT = ("--data", "generated", "--size", "tiny", "--steps", "8", "--checkpoint-steps", "4")
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_bert_trains_by_xla_in_one_process(job, tmp_path):
 
 
 def test_hugging_face_trainer_stops_with_a_checkpoint_and_goes_on(job):
-    options = ("--size", "tiny", "--steps", "16", "--checkpoint-steps", "50")
+    options = ("--data", "generated", "--size", "tiny", "--steps", "16", "--checkpoint-steps", "50")
     # The environment has PyTorch/XLA as well, which Trainer would take.
     trainer = job("hf-trainer", variables=(("USE_TORCH_XLA", "0"),))
     (node,) = trainer.launch(*options)

@@ -12,7 +12,7 @@ bert = module("bert", "bert_options")
 def test_64_workers_train_the_batch_of_the_original():
     """Two nodes of 32 workers, 16 sequences, 32 micro batches: 32,768 sequences in a step."""
     options = bert.parse(["--size", "large"], 64, "")
-    assert options.fingerprint(64)["sequences_per_step"] == 32_768
+    assert options.fingerprint(64, "a")["sequences_per_step"] == 32_768
 
 
 def test_the_learning_rate_of_that_batch_is_the_papers():
@@ -43,13 +43,13 @@ def test_the_learning_rate_rises_and_falls_to_zero():
 
 def test_other_options_are_another_training():
     """A checkpoint of one must not be resumed by the other."""
-    first, second = (bert.parse(["--size", "tiny", "--seed", seed], 2, "").fingerprint(2) for seed in ("1", "2"))
+    first, second = (bert.parse(["--size", "tiny", "--seed", seed], 2, "").fingerprint(2, "a") for seed in ("1", "2"))
     assert first != second
 
 
 def test_more_devices_with_fewer_micro_batches_are_the_same_training():
-    one = bert.parse(["--size", "tiny", "--accumulate", "4"], 2, "").fingerprint(2)
-    assert one == bert.parse(["--size", "tiny", "--accumulate", "2"], 4, "").fingerprint(4)
+    one = bert.parse(["--size", "tiny", "--accumulate", "4"], 2, "").fingerprint(2, "a")
+    assert one == bert.parse(["--size", "tiny", "--accumulate", "2"], 4, "").fingerprint(4, "a")
 
 
 def test_a_sequence_longer_than_the_model_is_refused(capsys):

@@ -49,7 +49,11 @@ class Options:
     """Share of the steps in which the learning rate rises."""
     seed: int
     data: str
-    """Folder with tokenised text; empty for generated text."""
+    """Folder of a set that `trn data prepare` made, or `generated`."""
+    validate_steps: int
+    """Steps from one look at the validation split to the next; 0 for none."""
+    validation_batches: int
+    """Micro batches of a look, the same ones each time."""
     checkpoint_steps: int
     """Steps from one checkpoint to the next, beside the interval of the job file; 0 leaves it to that."""
 
@@ -61,10 +65,13 @@ class Options:
         """The model's dimensions."""
         return dataclasses.replace(SIZES[self.size], dropout=self.dropout)
 
-    def fingerprint(self, devices: int) -> dict[str, object]:
-        """What a checkpoint must agree on with the run that resumes it. The number of devices may differ, the batch of all may not."""
-        same = ("size", "steps", "sequence", "predictions", "optimizer", "learning_rate", "warmup", "seed", "data", "dropout")
-        return {"sequences_per_step": self.batch * self.accumulate * devices, **{name: getattr(self, name) for name in same}}
+    def fingerprint(self, devices: int, data: str) -> dict[str, object]:
+        """What a checkpoint must agree on with the run that resumes it. The number of devices may differ, the batch of all may not.
+
+        `data`: identity of the text; the folder's name means nothing.
+        """
+        same = ("size", "steps", "sequence", "predictions", "optimizer", "learning_rate", "warmup", "seed", "dropout")
+        return {"sequences_per_step": self.batch * self.accumulate * devices, "data": data, **{name: getattr(self, name) for name in same}}
 
 
 def parse(arguments: list[str], devices: int, data: str) -> Options:
@@ -79,7 +86,11 @@ def parse(arguments: list[str], devices: int, data: str) -> Options:
     parser.add_argument("--learning-rate", type=float, help="without it, that of the LAMB paper for the batch")
     parser.add_argument("--dropout", type=float)
     parser.add_argument("--seed", type=int, default=20181011)
-    parser.add_argument("--data", default=data, help="folder with tokenised text; without it, text is generated")
+    parser.add_argument("--data", default=data, help="folder that `trn data prepare` made; `generated` makes text up")
+    parser.add_argument(
+        "--validate-steps", type=int, default=200, help="steps from one look at the validation split to the next; 0 for none"
+    )
+    parser.add_argument("--validation-batches", type=int, default=8, help="micro batches of a look")
     parser.add_argument("--checkpoint-steps", type=int, default=0)
     found = parser.parse_args(arguments)
     tiny = found.size == "tiny"
@@ -101,6 +112,8 @@ def parse(arguments: list[str], devices: int, data: str) -> Options:
         warmup=0.1 if tiny else warmup,
         seed=found.seed,
         data=found.data,
+        validate_steps=found.validate_steps,
+        validation_batches=found.validation_batches,
         checkpoint_steps=found.checkpoint_steps,
         dropout=SIZES[found.size].dropout if found.dropout is None else found.dropout,
     )

@@ -4,6 +4,7 @@ Each worker adds up the gradients of its micro batches by itself; one all-reduce
 the workers' wish to stop or to save. Toolchain xla-2.30 (frozen): the vendor publishes nothing newer of this kind.
 """
 
+import dataclasses
 import os
 import sys
 import time
@@ -11,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 import bert_options
@@ -20,26 +22,29 @@ import initial_weights
 import optimizer_torch
 import pretraining_data
 import progress_lines
+import token_data
 import transformer_flops
 from stop_request import STOPPED, StopRequest
+from validation import Validation
 from workers_torch import Workers
 
 
-def save(path: Path, state: dict[str, Any], fingerprint: dict[str, object]) -> None:
-    """Writes parameters and moments, and what the run was."""
+def save(path: Path, state: dict[str, Any], fingerprint: dict[str, object], position: int) -> None:
+    """Writes parameters and moments, what the run was, and the samples that it has used."""
     there = {kind: {name: tensor.detach().cpu() for name, tensor in tensors.items()} for kind, tensors in state.items()}
-    torch.save({"fingerprint": repr(fingerprint), "state": there}, path)
+    torch.save({"fingerprint": repr(fingerprint), "position": position, "state": there}, path)
 
 
 @torch.no_grad()
-def load(path: Path, state: dict[str, Any], fingerprint: dict[str, object]) -> None:
-    """Copies the tensors of a file into the state; leaves with a sentence where the file is of another training."""
+def load(path: Path, state: dict[str, Any], fingerprint: dict[str, object]) -> int:
+    """Copies the tensors of a file into the state, and gives the samples that were used; leaves with a sentence where the file is of another training."""
     found = torch.load(path, map_location="cpu", weights_only=True)
     if found["fingerprint"] != repr(fingerprint):
         sys.exit(f"{path} is of another training: {found['fingerprint']}, this is {fingerprint}; take another folder, or the same options")
     for kind, tensors in state.items():
         for name, tensor in tensors.items():
             tensor.copy_(found["state"][kind][name].to(tensor.device))
+    return int(found["position"])
 
 
 def main(arguments: list[str]) -> int:
@@ -47,10 +52,12 @@ def main(arguments: list[str]) -> int:
     workers = Workers()
     stop = StopRequest()
     options = bert_options.parse(arguments, workers.count, os.environ.get("TRN_DATA", ""))
+    token_data.announce(options.data)
     folder, interval_s, keep = checkpoints.from_environment(os.environ)
     size, micro = options.model, options.batch * workers.count
-    text = pretraining_data.Tokenised(options.data) if options.data else pretraining_data.Generated(size.vocabulary)
-    fingerprint = options.fingerprint(workers.count)
+    text = pretraining_data.text_of(options.data, size.vocabulary)
+    validation = Validation(options, workers.count, workers.rank, 1)
+    fingerprint = options.fingerprint(workers.count, text.identity)
 
     made = initial_weights.weights(size, options.seed)
     parameters = {name: torch.from_numpy(array).to(workers.device).requires_grad_() for name, array in made.items()}
@@ -59,29 +66,42 @@ def main(arguments: list[str]) -> int:
     count = sum(array.size for array in made.values())
     flops = transformer_flops.of_sequence(count, size.layers, size.hidden, options.sequence)
     progress_lines.event("started", pid=os.getpid(), devices=workers.count, parameters=count, steps=options.steps, flops_per_sample=flops)
-    done = 0
+    done = position = 0
     if folder and (found := checkpoints.newest(folder)):
         done, path = found
-        load(path, state, fingerprint)
+        position = load(path, state, fingerprint)
         progress_lines.event("resumed", step=done, path=str(path))
     due = checkpoints.Due(interval_s, options.checkpoint_steps)
 
-    def batch(step: int, number: int) -> dict[str, torch.Tensor]:
-        """This worker's part of one micro batch."""
-        first = ((step - 1) * options.accumulate + number) * micro + workers.rank * options.batch
-        arrays = pretraining_data.batch(text, first, options.batch, options.sequence, options.predictions, size.vocabulary, options.seed)
+    def batch(number: int) -> dict[str, torch.Tensor]:
+        """This worker's part of one micro batch of the step."""
+        first = position + number * micro + workers.rank * options.batch
+        return given(
+            pretraining_data.batch(text, first, options.batch, options.sequence, options.predictions, size.vocabulary, options.seed)
+        )
+
+    def given(arrays: dict[str, np.ndarray]) -> dict[str, torch.Tensor]:
         tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
         return {name: (tensor.long() if tensor.dtype == torch.int32 else tensor).to(workers.device) for name, tensor in tensors.items()}
 
     def number(value: float) -> torch.Tensor:
         return torch.tensor(value, dtype=torch.float32).to(workers.device)
 
+    @torch.no_grad()
+    def look() -> float:
+        """Mean loss of the masked tokens that are kept from training, with nothing left out."""
+        whole, total = dataclasses.replace(size, dropout=0.0), number(0.0)
+        for each in validation.batches():
+            total = total + bert_torch.losses(parameters, given(each), whole)[0]
+            workers.run()
+        return workers.add([total / (options.validation_batches * workers.count)])[0].item()
+
     for step in range(done + 1, options.steps + 1):
         began = time.monotonic()
         total = number(0.0)
         for part in range(options.accumulate):
             workers.seed(options.seed, step, part, workers.rank)
-            loss = bert_torch.loss(parameters, batch(step, part), size)
+            loss = bert_torch.loss(parameters, batch(part), size)
             loss.backward()
             total = total + loss.detach()
             workers.run()
@@ -96,11 +116,14 @@ def main(arguments: list[str]) -> int:
             parameter.grad = None
         workers.run()
         value, (stopping, saving) = sums[-2].item(), (wish > 0 for wish in sums[-1].tolist())
+        position += micro * options.accumulate
         speed = micro * options.accumulate / (time.monotonic() - began) if step > done + 1 else None
         progress_lines.step(step, value, speed, learning_rate=rate)
+        if validation.is_due(step) and not stopping:
+            validation.tell(step, look())
         if folder and (saving or stopping):
             if workers.rank == 0:
-                checkpoints.write(folder, step, partial(save, state=state, fingerprint=fingerprint), keep)
+                checkpoints.write(folder, step, partial(save, state=state, fingerprint=fingerprint, position=position), keep)
             due.wrote()
         if stopping and not last:
             progress_lines.event("stopped", step=step)
