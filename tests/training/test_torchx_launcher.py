@@ -24,7 +24,7 @@ def test_the_command_names_the_jobs_parts():
     found = words(rendezvous="etcd", restarts={"max": 1}, args=["--name", "a b"])
     given = dict(pairwise(found))
     assert (given["--nodes"], given["--workers"], given["--rendezvous"], given["--retries"]) == ("2", "32", "etcd", "1")
-    assert found[found.index("--") :] == ["--", "python3", "train.py", "--name", "a b"]
+    assert found[found.index("--") :] == ["--", "python3", "/fsx/train.py", "--name", "a b"]
     assert "queue=training" in given["-cfg"]
 
 

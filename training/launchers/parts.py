@@ -6,7 +6,7 @@ from dataclasses import replace
 from facts.names import EFA_RESOURCE, JOB_LABEL, NEURON_RESOURCE, VOLCANO_SCHEDULER
 from training.duration import seconds
 from training.job import Job
-from training.payload import files
+from training.payload import job_files
 from training.plan import Plan
 from training.pod import CONTAINER, Object, files_name, job_pod, pod_spec
 
@@ -29,7 +29,12 @@ def metadata(plan: Plan, name: str = "") -> Object:
 def files_object(plan: Plan) -> Object:
     """The ConfigMap that every pod mounts at /trn."""
     job = plan.job
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata(plan, files_name(job.name)), "data": dict(files(job.recipe))}
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": metadata(plan, files_name(job.name)),
+        "data": dict(job_files(job.recipe, plan.site.source)),
+    }
 
 
 def pod_template(plan: Plan, *, container: str = CONTAINER, subdomain: str = "", gang: bool | None = None) -> Object:

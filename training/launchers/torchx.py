@@ -74,6 +74,7 @@ def problems(job: Job, site: Site) -> Iterator[Problem]:
 LAUNCHER = Launcher(
     name="torchx",
     title="TorchX job",
+    takes_source=(),
     take_it="TorchX is your tool: its component makes the same pods; it is how the original blueprint ran BERT, with etcd",
     lacks=(
         "most keys of a job file: its component has arguments for a part of them",
