@@ -21,6 +21,7 @@ from training import launchers, payload
 from training.duration import seconds
 from training.entry.own_source import script_of
 from training.job import Job
+from training.large_model import shared_model
 from training.plan import base_image_of, launcher_of, mounts_of, nodes_of, toolchain_of
 from training.site import Nodes, Site
 
@@ -271,5 +272,7 @@ def block(job: Job, site: Site) -> Iterator[Problem]:
         yield Problem("timeLimit", job.time_limit, wrong, f"at most {hours}h", hint)
 
 
-RULES: tuple[Rule, ...] = (launcher, nodes, devices, toolchain, image, queue, mounts, recipe, source, command_file, rendezvous, block)
+RULES: tuple[Rule, ...] = (
+    launcher, nodes, devices, toolchain, image, queue, mounts, recipe, source, command_file, shared_model, rendezvous, block,
+)  # fmt: skip
 """In the order in which their findings are shown."""

@@ -116,6 +116,15 @@ class Restarts(Section):
     """Time without a step after which a start counts as failed: a wedged device or a lost peer leaves workers waiting for ever. None by default; compiling takes 40 minutes and more, and counts."""
 
 
+class Parallel(Section):
+    """How the devices share one model. What is left of them after both makes copies of it."""
+
+    tensor: int = Field(default=1, ge=1, le=64)
+    """Devices that share the products of each layer, neighbours on one node."""
+    fsdp: int | None = Field(default=None, ge=1, le=262_144)
+    """Devices that share parameters, gradients and optimizer. Without it, all that `tensor` leaves: one copy of the model."""
+
+
 class Job(Section):
     """Everything that a job file can say."""
 
@@ -147,6 +156,8 @@ class Job(Section):
     """Processes on each node, of the counts that the toolchain allows. Without it, one for each core, or for JAX one for the node."""
     parameter_servers: int = Field(default=0, ge=0, le=64)
     """Workers that hold parameters and train nothing, the last ones, for TensorFlow's asynchronous training. 0 trains by all-reduce."""
+    parallel: Parallel | None = None
+    """Mesh of a model that is shared by its devices; the recipe `llama` has one, a script of yours reads `TRN_PARALLEL`. Without it, `llama` takes one copy by FSDP."""
     devices: int | None = Field(default=None, ge=1, le=64)
     """Neuron chips of each node. Without it, all: whole nodes."""
     efa: bool | None = None

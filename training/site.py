@@ -41,6 +41,13 @@ class Nodes:
     """Times of the capacity block that the nodes come from; None where they come from none, or its times are not known."""
     hours: Hours | None = None
     """When a schedule empties the group and fills it; None without one."""
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Labels that its nodes have beside `selector`, each with the values that it may have."""
+
+    @property
+    def labels_of_nodes(self) -> Mapping[str, tuple[str, ...]]:
+        """All labels, each with the values that it may have."""
+        return {**self.labels, **{key: (value,) for key, value in self.selector.items()}}
 
     @property
     def selector(self) -> dict[str, str]:

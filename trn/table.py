@@ -35,7 +35,7 @@ class CommandEntry:
     asks: tuple[str, ...] = ()
     """What it reads or changes beyond this machine, of OUTSIDE; with some options less."""
     changes: bool = False
-    """Whether it changes a cluster or an account on AWS: then it is in the matrix of tests/trn/change."""
+    """Whether it changes a cluster or an account on AWS, or writes a file by what it saw of one: then it is in the matrix of tests/trn/change."""
     in_practice: InPractice = InPractice.SIMULATED
     stack: StackUse = StackUse.NEEDED
     unchecked: Mapping[str, str] = field(default_factory=dict)
@@ -128,7 +128,7 @@ SECTIONS: Mapping[str, _Rows] = {
         CommandEntry("data status", "jobs.data.command:status", asks=OUTSIDE),
     ),
     "The cluster": (
-        CommandEntry("import", "before.import_cluster.command:import_cluster", asks=(_AWS,), changes=True, in_practice=_NONE, stack=StackUse.NEW),
+        CommandEntry("import", "before.import_cluster.command:import_cluster", asks=(_AWS, _STATE), changes=True, in_practice=_NONE, stack=StackUse.NEW),
         GroupEntry("network", "A network that others keep and a stack uses.", "trn network describe dev --output network.yaml"),
         CommandEntry("network describe", "before.network.command:describe", asks=(_AWS,), in_practice=_NONE, next=("rehearse",)),
         GroupEntry(

@@ -13,6 +13,9 @@ from training.pod import CONTAINER, Object, files_name, job_pod, pod_spec
 TOOLCHAIN_LABEL, LAUNCHER_LABEL = "trn/toolchain", "trn/launcher"
 GROUP_ANNOTATION = "scheduling.k8s.io/group-name"
 """Of a pod: name of its PodGroup (volcano-sh/volcano, KubeGroupNameAnnotationKey)."""
+STAYS = {"karpenter.sh/do-not-disrupt": "true"}
+"""On every pod of a job: Karpenter would consolidate, or replace as drifted or expired, the node of one, and with it the whole gang starts
+again (Karpenter, disruption, pod-level controls). A head or launcher runs on nodes that Karpenter consolidates first."""
 
 
 def labels(plan: Plan) -> dict[str, str]:
@@ -44,9 +47,9 @@ def pod_template(plan: Plan, *, container: str = CONTAINER, subdomain: str = "",
     `pod_group`, by default where there is Volcano.
     """
     spec = pod_spec(replace(job_pod(plan, container=container), life_s=None))
-    metadata: Object = {"labels": labels(plan)}
+    metadata: Object = {"labels": labels(plan), "annotations": dict(STAYS)}
     if plan.site.gang if gang is None else gang:
-        metadata["annotations"] = {GROUP_ANNOTATION: plan.job.name}
+        metadata["annotations"][GROUP_ANNOTATION] = plan.job.name
         spec["schedulerName"] = VOLCANO_SCHEDULER
     if subdomain:
         spec["subdomain"] = subdomain
@@ -87,7 +90,7 @@ def companion(plan: Plan, command: Sequence[str], *, container: str, cpu: str, m
     pod = replace(job_pod(plan, container=container), command=tuple(command), devices={}, selector={}, life_s=None)
     spec = pod_spec(replace(pod, cpu=cpu, memory=memory, shared_memory_gib=1))
     del spec["tolerations"]
-    return {"metadata": {"labels": labels(plan)}, "spec": spec}
+    return {"metadata": {"labels": labels(plan), "annotations": dict(STAYS)}, "spec": spec}
 
 
 def minimum_resources(plan: Plan) -> dict[str, str]:

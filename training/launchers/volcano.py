@@ -6,7 +6,7 @@ from facts.kubernetes_kinds import Resource
 from facts.names import VOLCANO_SCHEDULER
 from training.job import Job
 from training.launchers.base import Launcher
-from training.launchers.parts import files_object, labels, metadata, network_topology, ttl_s
+from training.launchers.parts import STAYS, files_object, labels, metadata, network_topology, ttl_s
 from training.phase import Phase
 from training.plan import plan
 from training.pod import Object, job_pod, pod_spec
@@ -39,7 +39,7 @@ def render(job: Job, site: Site) -> list[Object]:
                 "name": TASK,
                 "replicas": job.nodes,
                 "policies": [{"event": "TaskCompleted", "action": "CompleteJob"}],
-                "template": {"metadata": {"labels": labels(found)}, "spec": pod_spec(job_pod(found))},
+                "template": {"metadata": {"labels": labels(found), "annotations": dict(STAYS)}, "spec": pod_spec(job_pod(found))},
             }
         ],
     }

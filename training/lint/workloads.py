@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,8 +12,10 @@ from training.lint.finding import Document, Path
 DEAD_RESOURCE = "aws.amazon.com/neurondevice"
 """Of device plug-ins before 2.20 (aws-neuron/aws-neuron-sdk, device plug-in release notes): no node offers it since."""
 DEVICES = (NEURON_RESOURCE, NEURON_CORE_RESOURCE, DEAD_RESOURCE)
-_COUNTS = ("replicas", "parallelism", "numNodes")
+_COUNTS = ("replicas", "parallelism", "numNodes", "numOfHosts")
 """Keys beside or above a pod that say how many of it there are."""
+INDEPENDENT = frozenset({"CronJob", "DaemonSet", "Deployment", "Pod", "ReplicaSet", "StatefulSet"})
+"""Kinds of Kubernetes whose pods start one by one and know nothing of each other."""
 _ASSIGNED = re.compile(r"(?:^|[\s;&\"'])(?:export\s+|-x\s+|--env\s+)?([A-Z][A-Z0-9_]+)=")
 
 
@@ -58,7 +60,12 @@ class Container:
     def unreadable(self) -> dict[str, tuple[Any, Path]]:
         """Devices whose number is no whole number: amount and place, by name."""
         asked = {name: found for name, found in self._amounts.items() if name in (*DEVICES, EFA_RESOURCE)}
-        return {name: (amount, path) for name, (amount, path) in asked.items() if _whole(amount) is None}
+        return {name: (amount, path) for name, (amount, path) in asked.items() if _whole(amount) is None and not is_template(amount)}
+
+    @property
+    def asked(self) -> frozenset[str]:
+        """Names of the resources that it asks for, however many."""
+        return frozenset(self._amounts)
 
     @cached_property
     def _amounts(self) -> dict[str, tuple[Any, Path]]:
@@ -77,6 +84,15 @@ class Workload:
     count: int
     pod: Mapping[str, Any] | None = field(default=None)
     """None for a TrainJob, whose pod is in a runtime."""
+    gang: int | None = None
+    """Pods of it that train together; None for all of them."""
+
+    @property
+    def gang_size(self) -> int:
+        """Pods of it that start together and train together."""
+        if self.document.kind in INDEPENDENT:
+            return min(1, self.count)
+        return self.count if self.gang is None else min(self.gang, self.count)
 
     @property
     def devices(self) -> dict[str, tuple[int, Path]]:
@@ -97,7 +113,7 @@ class Workload:
     @property
     def on_neuron(self) -> Container | None:
         """The container that trains; None for a pod without Neuron."""
-        asking = (each for each in self.containers if any(name in each.resources or name in each.unreadable for name in DEVICES))
+        asking = (each for each in self.containers if any(name in each.asked for name in DEVICES))
         return next(asking, None)
 
     @property
@@ -117,7 +133,24 @@ def _in(document: Document) -> Iterator[Workload]:
     if document.kind == "TrainJob" and isinstance(spec, dict) and isinstance(trainer := spec.get("trainer"), dict):
         path: Path = ("spec", "trainer")
         yield Workload(document, path, (Container(path, trainer),), _whole(trainer.get("numNodes")) or 1)
+    if document.kind == "LeaderWorkerSet" and isinstance(spec, dict):
+        yield from _groups(document, spec)
+        return
     yield from _pods(document, document.value, (), 1)
+
+
+def _groups(document: Document, spec: dict[str, Any]) -> Iterator[Workload]:
+    """Of a LeaderWorkerSet: `replicas` groups of `size` pods, the first of each by the leader's template where there is one (LeaderWorkerSet API)."""
+    template, path = spec.get("leaderWorkerTemplate"), ("spec", "leaderWorkerTemplate")
+    given = (_whole(spec.get("replicas")), _whole(template.get("size")) if isinstance(template, dict) else None)
+    groups, size = (1 if number is None else number for number in given)
+    if not isinstance(template, dict):
+        return
+    leaders = [*_pods(document, template.get("leaderTemplate"), (*path, "leaderTemplate"), groups)]
+    yield from (replace(leader, gang=1) for leader in leaders)
+    workers = size - 1 if leaders else size
+    for worker in _pods(document, template.get("workerTemplate"), (*path, "workerTemplate"), groups * workers) if workers else ():
+        yield replace(worker, gang=workers)
 
 
 def _pods(document: Document, value: Any, path: Path, count: int) -> Iterator[Workload]:
@@ -134,6 +167,8 @@ def _pods(document: Document, value: Any, path: Path, count: int) -> Iterator[Wo
         return
     for key in _COUNTS:
         number = _whole(value.get(key))
+        if key == "replicas" and number is None:
+            number = _whole(value.get("minReplicas"))  # of a group of Ray's workers
         count *= number if number is not None else 1
     for key, item in value.items():
         if key != "status":
@@ -147,6 +182,11 @@ def _resources(value: Any, path: Path) -> dict[str, tuple[Any, Path]]:
         for name, amount in (given or {}).items() if isinstance(given, dict) else ():
             found[str(name)] = (amount, (*path, part, str(name)))
     return found
+
+
+def is_template(value: object) -> bool:
+    """Whether something else writes the value before the manifest is used: `${NODES}`, `{{ .Values.nodes }}`."""
+    return isinstance(value, str) and ("$" in value or "{{" in value)
 
 
 def _whole(value: Any) -> int | None:

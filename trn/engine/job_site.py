@@ -17,8 +17,10 @@ from addons.training_operator import TrainingOperatorSettings
 from addons.volcano import VolcanoSettings
 from facts.capacity_blocks import KARPENTER_DRAIN, Use
 from facts.catalogue import NEURON_TYPES
+from facts.names import EFA_LABEL
+from facts.node_labels import of_karpenter, of_managed_group, well_known
 from stacks.cluster import cluster_of
-from stacks.settings import NodeGroup, Settings, largest_size, uses_efa
+from stacks.settings import Settings, largest_size, neuron_labels, uses_efa
 from training.site import JobQueue, Nodes, Site
 
 GROUPING: Mapping[str, type[KubeRaySettings | MpiOperatorSettings | TrainingOperatorSettings]] = {
@@ -41,10 +43,13 @@ def site_of(settings: Settings, stack: str) -> Site:
     taken = slurm.node_groups if slurm.enabled else ()
     efa, neuron = addons.of(EfaSettings), addons.of(NeuronSettings)
     by_plugin = efa.enabled and efa.devices == "device-plugin"
-    groups = {name: _group(name, group, by_plugin) for name, group in settings.node_groups.items()}
+    groups = {name: _group(settings, name, by_plugin) for name in settings.node_groups}
     batch = addons.of(BatchSettings)
     minor = settings.control_plane.kubernetes_version
-    pools = {name: _pool(name, pool, f"{minor}.0-{karpenter.ami_version[1:]}", by_plugin) for name, pool in karpenter.neuron_pools.items()}
+    pools = {
+        name: _pool(settings, name, pool, f"{minor}.0-{karpenter.ami_version[1:]}", by_plugin)
+        for name, pool in karpenter.neuron_pools.items()
+    }
     parents = {queue.parent for queue in volcano.queues.values()}
     queues = {name: JobQueue(name, name not in parents, queue.capability) for name, queue in volcano.queues.items()}
     lustre = settings.storage.lustre
@@ -70,10 +75,13 @@ def site_of(settings: Settings, stack: str) -> Site:
     )
 
 
-def _group(name: str, group: NodeGroup, by_plugin: bool) -> Nodes:
+def _group(settings: Settings, name: str, by_plugin: bool) -> Nodes:
+    group = settings.node_groups[name]
+    instance = NEURON_TYPES[group.instance_type]
+    own = {key: (value,) for key, value in neuron_labels(group).items()}
     return Nodes(
         name=name,
-        instance=NEURON_TYPES[group.instance_type],
+        instance=instance,
         size=group.size,
         largest_size=largest_size(group),
         uses_efa=uses_efa(group),
@@ -82,10 +90,11 @@ def _group(name: str, group: NodeGroup, by_plugin: bool) -> Nodes:
         logical_core_size=group.logical_core_size,
         block=Use(block.window, timedelta(minutes=block.checkpoint_minutes)) if (block := group.capacity_block) else None,
         hours=group.schedule.hours if group.schedule is not None else None,
+        labels={**own, **well_known(instance, settings.region, settings.zones_of(group)), **of_managed_group(name, group.capacity_type)},
     )
 
 
-def _pool(name: str, pool: KarpenterNeuronPool, release: str, by_plugin: bool) -> Nodes:
+def _pool(settings: Settings, name: str, pool: KarpenterNeuronPool, release: str, by_plugin: bool) -> Nodes:
     instance = NEURON_TYPES[pool.instance_type]
     return Nodes(
         name=name,
@@ -97,4 +106,9 @@ def _pool(name: str, pool: KarpenterNeuronPool, release: str, by_plugin: bool) -
         release_version=release,
         is_pool=True,
         block=Use(pool.capacity_block.window, KARPENTER_DRAIN) if pool.capacity_block is not None else None,
+        labels={
+            **({EFA_LABEL: ("true",)} if instance.has_efa else {}),
+            **well_known(instance, settings.region, (pool.zone_id or settings.network.zones[0],)),
+            **of_karpenter(name, instance, pool.capacity_type),
+        },
     )
