@@ -166,19 +166,18 @@ def cuda_packages(script: _Script) -> Iterator[ScriptFinding]:
     """Packages that have kernels for NVIDIA's GPUs alone."""
     why = "its kernels are for other devices"
     for node in ast.walk(script.tree):
-        modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        if isinstance(node, ast.ImportFrom) and not node.level:
-            modules = [node.module or ""]
-        for name in {module.partition(".")[0] for module in modules} & _CUDA_ONLY:
-            yield ScriptFinding(
-                "cuda-package",
-                node.lineno,
-                f"the package {name}",
-                why,
-                "use what the framework has: attention, optimizers and sharding of its own",
-            )
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for name in _modules(node) & _CUDA_ONLY:
+                fix = "use what the framework has: attention, optimizers and sharding of its own"
+                yield ScriptFinding("cuda-package", node.lineno, f"the package {name}", why, fix)
         if isinstance(node, ast.Constant) and node.value in ("flash_attention_2", "flash_attention_3"):
             yield ScriptFinding("cuda-package", node.lineno, f'attention "{node.value}"', why, '`attn_implementation="sdpa"` or "eager"')
+
+
+def _modules(node: ast.Import | ast.ImportFrom) -> set[str]:
+    """Packages that a line imports."""
+    names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [] if node.level else [node.module or ""]
+    return {name.partition(".")[0] for name in names}
 
 
 def nccl(script: _Script) -> Iterator[ScriptFinding]:

@@ -95,13 +95,8 @@ def toolchain_for(text: str, site: Site, asked: Asked) -> str | None:
     stack = TOOLCHAINS.get(site.toolchain or "")
     if wanted is None or (stack is not None and (stack.framework == wanted or (wanted == "torch" and stack.framework == "torch-xla"))):
         return site.toolchain
-    probe = Job(
-        name="probe",
-        command=("true",),
-        launcher=asked.launcher,
-        nodes=asked.nodes,
-        **{_field(key): value for key, value in _place(asked.group, site).items()},
-    )
+    keys = {"name": "probe", "command": ["true"], "launcher": asked.launcher, "nodes": asked.nodes, **_place(asked.group, site)}
+    probe = parse_job({key: value for key, value in keys.items() if value is not None})
     seen = site.seen_by(launcher_of(probe, site))
     for nodes in candidates(probe, seen):
         driver = neuron_releases.ami_driver(nodes.release_version)
@@ -112,10 +107,6 @@ def toolchain_for(text: str, site: Site, asked: Asked) -> str | None:
         if fitting:
             return fitting[-1]
     return site.toolchain
-
-
-def _field(key: str) -> str:
-    return "node_group" if key == "nodeGroup" else key
 
 
 def _is_in_repository(folder: Path) -> bool:
