@@ -312,6 +312,10 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "label too long": (group(labels={"a" * 40 + "/" + "b" * 40: "x"}), "not a label that EKS takes"),
     "label without value": (group(labels={"team": ""}), "not a label that EKS takes"),
     "the program's own label": (group(labels={"trn/node-group": "other"}), "a label that the program sets itself"),
+    "the label of EFA without EFA": (
+        group(efa=False, labels={"vpc.amazonaws.com/efa.present": "true"}),
+        "a label that the program sets itself",
+    ),
     "queue with a bad name": ({"addons": {"volcano": {"queues": {"Bad_Q": {}}}}}, "addons.volcano.queues.Bad_Q"),
     "Volcano's own queue": ({"addons": {"volcano": {"queues": {"default": {}}}}}, "a queue that Volcano makes itself"),
     "no quantity": ({"addons": {"volcano": {"queues": {"q": {"capability": {"cpu": "a lot"}}}}}}, "not a quantity of Kubernetes"),
@@ -451,15 +455,27 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "scheduler extension with DRA": (
         {"addons": {"neuron": {"devices": "dra", "schedulerExtension": True}}},
-        "beside the DRA driver it counts devices of the plug-in",
+        "beside the DRA driver it counts devices of the plug-in (neuron-helm-chart 1.10",
     ),
     "problem detector with DRA": (
         {"addons": {"neuron": {"devices": "dra", "nodeProblemDetector": True}}},
-        "left out by the chart, in silence",
+        "left out in silence by neuron-helm-chart",
+    ),
+    "a queue of the plug-in's devices with DRA": (
+        {"addons": {"neuron": {"devices": "dra"}, "volcano": {"queues": {"training": {"capability": {"aws.amazon.com/neuron": 32}}}}}},
+        "`addons.volcano.queues.training.capability.aws.amazon.com/neuron` is `32`\n  allowed: deviceclass/neuron.aws.com",
+    ),
+    "a queue of claimed devices without DRA": (
+        {"addons": {"volcano": {"queues": {"training": {"capability": {"deviceclass/efa.networking.k8s.aws": 8}}}}}},
+        "allowed: vpc.amazonaws.com/efa",
+    ),
+    "weights with DRA": (
+        {"addons": {"neuron": {"devices": "dra"}, "volcano": {"queues": {"training": {"weight": 3}}}}},
+        "`addons.volcano.queues.training.weight` is `3`",
     ),
     "neuron-monitor with DRA": (
         {"addons": {"neuron": {"devices": "dra"}, "neuronMonitor": {"enabled": True}}},
-        "neuron-monitor does not work where devices are handed out by DRA",
+        "neuron-monitor does not support DRA's driver, as its makers say",
     ),
     "dynamic pool with DRA": (
         {"addons": {"neuron": {"devices": "dra"}, **pool()["addons"]}},
@@ -692,6 +708,7 @@ FINE: dict[str, dict[str, Any]] = {
     "empty at night": at_night(),
     "empty from Friday on": at_night(schedule={"downAt": "0 20 * * FRI"}),
     "node label of kubelet": group(labels={"node.kubernetes.io/role": "x"}),
+    "the label of EFA on a group with EFA": group(labels={"vpc.amazonaws.com/efa.present": "true"}),
     "secondary block of the same range": {"network": {"podCidr": "10.64.0.0/16"}},
     "no image named, newest AMI": {"training": {"toolchain": None}, "nodeGroups": {"trn1-32xl": {"releaseVersion": None}}},
 }

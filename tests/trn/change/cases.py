@@ -276,8 +276,8 @@ STAGING = name_of(FOLDER)
 
 def store(stage: Stage, etag: str = "a") -> None:
     """The set has one file."""
-    entry = {"Bucket": "sets", "Key": "tokens/part", "Size": 5, "LastModified": CREATED_AT, "ETag": f'"{etag:0>32}"'}
-    stage.engine.world.state.others.setdefault(OBJECT, {})["tokens/part"] = entry
+    entry = {"Bucket": "sets", "Key": "tokens/part.jsonl", "Size": 5, "LastModified": CREATED_AT, "ETag": f'"{etag:0>32}"'}
+    stage.engine.world.state.others.setdefault(OBJECT, {})["tokens/part.jsonl"] = entry
 
 
 def leave_staging(stage: Stage) -> None:
@@ -304,9 +304,22 @@ def _staged(stage: Stage, call: Call) -> tuple[str, str]:
     leave_staging(before)
     if call.name.startswith("DELETE") and uid in [body["metadata"]["uid"] for body in staging_objects(before)]:
         return "delete", uid
-    entry = stage.engine.world.state.others[OBJECT]["tokens/part"]
-    listed = json.dumps([["part", entry["ETag"].strip('"'), entry["Size"], False]])
+    entry = stage.engine.world.state.others[OBJECT]["tokens/part.jsonl"]
+    listed = json.dumps([["part.jsonl", entry["ETag"].strip('"'), entry["Size"], False]])
     return "stage", f"{SOURCE} {FOLDER} {hashlib.sha256(listed.encode()).hexdigest()[:16]}"
+
+
+def _prepared(stage: Stage, call: Call) -> tuple[str, str]:
+    verb, which = _staged(stage, call)
+    if verb == "delete":
+        return verb, which
+    entry = stage.engine.world.state.others[OBJECT]["tokens/part.jsonl"]
+    listed = [
+        {"name": "/fsx/tokenizer.json", "path": "/fsx/tokenizer.json"},
+        {"name": "part.jsonl", "size": entry["Size"], "etag": entry["ETag"].strip('"'), "sha256": "", "replace": False},
+    ]
+    options = {"files": None, "text": "text", "documents": "blank-line", "sentences": None, "begin": None, "end": None, "validation": 0.25}
+    return "prepare", f"{SOURCE} {FOLDER} {hashlib.sha256(json.dumps([options, listed]).encode()).hexdigest()[:16]}"
 
 
 def staging_objects(stage: Stage) -> list[dict[str, Any]]:
@@ -321,7 +334,7 @@ def staging_ended(stage: Stage, ended: Ended, _: Mapping[str, Any]) -> bool:
     """It runs, with all that it reads: begun by this run, or by the one before."""
     there = staging_objects(stage)
     return (len(there), bool(there[0].get("status"))) == (3, False) and (
-        ended.code == 0 or "is being staged to this folder already" in ended.err
+        ended.code == 0 or "to this folder already" in ended.err or "staged to it, already" in ended.err
     )
 
 
@@ -395,6 +408,7 @@ def _rolled(stage: Stage, call: Call) -> tuple[str, str]:
         return "pulumi up", call.given["serial"]
     last = call.name.rpartition("/")[2]
     if "/nodes/" in call.name:
+        assert call.given["metadata"]["uid"]
         assert all(is_of(each, GROUP) for each in stage.colleague().list(NODES) or () if each["metadata"]["name"] == last)
         return ("close" if call.given["spec"]["unschedulable"] else "open"), group
     if call.name.endswith("/commands"):
@@ -763,6 +777,16 @@ CASES: Mapping[str, Case] = {
         acted=_staged,
         differ={"a file of the set was written again": lambda stage: store(stage, "b")},
         refused={"another run stages it": lambda stage: put_staging(stage, ended=False)},
+        is_own=lambda key: key.endswith(f"/{STAGING}"),
+        prepare=leave_staging,
+        ended=staging_ended,
+    ),
+    "data prepare": Case(
+        words=("data", "prepare", STACK, str(ROOT / "tests/trn/jobs/data/text-job.yaml"), "--detach"),
+        agreed=("y",),
+        acted=_prepared,
+        differ={"a file of the text was written again": lambda stage: store(stage, "b")},
+        refused={"another run makes it": lambda stage: put_staging(stage, ended=False)},
         is_own=lambda key: key.endswith(f"/{STAGING}"),
         prepare=leave_staging,
         ended=staging_ended,
