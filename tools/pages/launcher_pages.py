@@ -27,7 +27,6 @@ JOBS: Mapping[str, Mapping[str, Any]] = {
     "rayjob": {"image": "registry.example/ray-torch-neuronx:2.60.0"},
     "sagemaker": {"image": "123456789012.dkr.ecr.us-west-2.amazonaws.com/bert:1.0"},
     "tfjob": {"toolchain": "none", "image": "registry.example/tensorflow:2.21.0", "start": "tensorflow"},
-    "torchx": {"timeLimit": None},
 }
 """What the sample says otherwise for a launcher; None leaves a key out."""
 STACKS: Mapping[str, Mapping[str, Any]] = {
