@@ -46,8 +46,8 @@ EVERY_KEY: dict[str, Any] = {
 
 
 def test_the_whole_job_file_is_sent():
-    """What is dropped in silence would be found out on nodes that bill."""
-    assert sent(**EVERY_KEY) == job(launcher="torchx", **EVERY_KEY)
+    """But for `ttl`, which TorchX's Volcano Job does not have. What is dropped in silence would be found out on nodes that bill."""
+    assert sent(**EVERY_KEY, ttl="3d") == job(**EVERY_KEY)
 
 
 def test_the_command_says_what_the_file_leaves_to_the_stack():
@@ -70,8 +70,8 @@ def test_a_pool_is_named_as_one():
     ("on", "keys", "path"),
     [
         (site(), {"restarts": {"max": 1, "exitCodes": [2]}}, "restarts.exitCodes"),
-        (site(devices="dra"), {}, "launcher"),
-        (site(efa_devices="dra"), {}, "launcher"),
+        (site(devices="dra"), {}, "devices"),
+        (site(efa_devices="dra"), {}, "devices"),
     ],
 )
 def test_what_torchx_cannot_say_is_refused(on: Site, keys: dict[str, Any], path: str):

@@ -8,6 +8,7 @@ from facts.problems import Problem
 from training.job import Job
 from training.launchers.base import Document, Launcher, no_objects
 from training.launchers.kubeflow import no_exit_codes
+from training.launchers.parts import no_claims
 from training.launchers.volcano import PHASES, phase
 from training.plan import Plan, plan
 from training.site import Site
@@ -20,7 +21,7 @@ def command(plan: Plan) -> list[str]:
     """The words of TorchX's command line."""
     job, site, nodes = plan.job, plan.site, plan.nodes
     options = {
-        "job": json.dumps(job.model_dump(mode="json", by_alias=True, exclude_unset=True)),
+        "job": json.dumps(job.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude={"launcher", "ttl"})),
         "instance": nodes.instance.name,
         "pool" if nodes.is_pool else "node_group": nodes.name,
         "efa": str(nodes.interface_count > 0),
@@ -51,9 +52,8 @@ def documents(job: Job, site: Site) -> list[Document]:
 def problems(job: Job, site: Site) -> Iterator[Problem]:
     """What TorchX's Volcano Job cannot say."""
     yield from no_exit_codes(job, "job of TorchX's")
-    if "dra" in (site.devices, site.efa_devices):
-        wrong = "TorchX gives each node's container a name of its own, and an overlay knows none of them: no claim can be written into it"
-        yield Problem("launcher", "torchx", wrong, hint="take volcano, which makes the same pods, or devices by the plug-in")
+    why = "TorchX gives each node's container a name of its own, and an overlay knows none of them (kubernetes_scheduler.py)"
+    yield from no_claims(site, why)
 
 
 LAUNCHER = Launcher(
