@@ -7,14 +7,15 @@ from types import ModuleType
 import pytest
 
 from addons import registry, versions
-from addons.contract import load, load_managed
+from addons.contract import load
 from addons.declaration import Declaration, DeclarationError
-from addons.images import mirror_values, mirrored, overlaid, value_at
+from addons.images import mirror_values, mirrored, overlaid
 from addons.registry import REGISTRY, SWITCHED, refuse_shared_keys, refuse_unknown_keys
 from addons.versions import SUPPORTED_KUBERNETES, Chart
 from facts.charts import ContractError, contracts
 from stacks.addon_sections import Addons
 from tests.addons.cases import CASES
+from tests.addons.contract_keys import load_managed, value_at
 from trn.run_command import run_command
 
 CHARTS = [chart for declaration in REGISTRY for chart in declaration.charts]

@@ -17,7 +17,7 @@ from tests.terminal import ENVIRONMENTS, pin, terminal
 from trn.change.clients import using
 from trn.cli import output
 from trn.cli.lines import print_lines
-from trn.cli.output import can_redraw, gauge, print_table, step_line, tracked
+from trn.cli.output import can_redraw, gauge, print_table, tracked
 from trn.cli.progress import Progress
 from trn.practice.access import Practice
 
@@ -58,18 +58,6 @@ def test_a_rehearsal_says_what_it_makes(name: str, monkeypatch: pytest.MonkeyPat
             run_up(recording, World(), seed=0, listener=lambda clock, step, ended: progress.watch("up", recording, clock, step, ended))
     verb = "making" if name != "dumb" else "made"
     assert f"{verb} LustreFileSystem long" in text_on(console)
-
-
-@pytest.mark.parametrize("name", ENVIRONMENTS)
-def test_steps_are_reported(name: str, monkeypatch: pytest.MonkeyPatch):
-    """A wait of twenty minutes without a word looks like a hang."""
-    with terminal(name):
-        console = screen()
-        monkeypatch.setattr(output, "errors", lambda: console)
-        with step_line() as tell:
-            tell("nodes are being drained; 3 left")
-            console.print("a line")
-    assert "nodes are being drained" in text_on(console)
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)

@@ -9,6 +9,7 @@ from typing import Literal
 from rich.text import Text
 
 from facts.document import Document, Part
+from facts.typed import typed
 from simulator.recording import Recording
 from simulator.report.words import plural
 from trn.aws.other_cluster import OtherCluster
@@ -113,7 +114,7 @@ class Report:
         return [
             f"read {self.stack_file.name}, change what the notes name, and run this again",
             *(
-                ["settle what is red above, and run this again: until then `pulumi up` fails or destroys something"]
+                [f"settle what is red above, and run this again: until then `{typed('pulumi up')}` fails or destroys something"]
                 if self.aftermath.red
                 else []
             ),
