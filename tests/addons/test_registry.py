@@ -119,7 +119,7 @@ def test_every_managed_add_on_has_a_contract_of_its_pinned_builds(declaration: D
 
 def test_a_managed_add_on_pinned_anew_is_refused_until_its_contract_is_read(monkeypatch: pytest.MonkeyPatch):
     """The message names the file."""
-    monkeypatch.setattr("addons.contract.managed_addon_version", lambda addon, minor: "v9.9.9-eksbuild.1")
+    monkeypatch.setattr("tests.addons.contract_keys.managed_addon_version", lambda addon, minor: "v9.9.9-eksbuild.1")
     with pytest.raises(ContractError, match=r"coredns is pinned at v9\.9\.9-eksbuild\.1") as refusal:
         load_managed("coredns")
     assert "addons/core/contracts/coredns.yaml" in refusal.value.hint
