@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 DOCS_VENV := .venv-docs
 DOCS_STAMP := $(DOCS_VENV)/.installed
 
-.PHONY: rehearse test test-long test-kubernetes test-frameworks check check-types check-style bench mutants state docs docs-site clean train-demo venv
+.PHONY: rehearse test test-long test-kubernetes test-frameworks check check-types check-style bench outside mutants state docs docs-site clean train-demo venv
 
 rehearse: $(STAMP)
 	@$(BIN)/trn rehearse $(or $(STACK),dev)
@@ -46,6 +46,10 @@ check-style: $(STAMP)
 
 bench: $(STAMP)
 	@$(BIN)/python -m tests.bench
+
+# How the program does against manifests and clusters that others wrote: right, false, missed.
+outside: $(STAMP)
+	@$(BIN)/python -m tests.outside
 
 # Which small changes no test notices: every edge of the program, and SAMPLE others (SEED picks them). Takes long.
 mutants: $(STAMP)

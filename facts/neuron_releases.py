@@ -3,7 +3,8 @@
 A cluster that comes up well and cannot train is the commonest failure of this stack: EKS's newest AMI brings the newest
 driver, and an image that is a release older does not start on it.
 Sources: awslabs/amazon-eks-ami CHANGELOG, 2026-07-23; aws-neuron/aws-neuron-sdk release notes, runtime, 2026-08-21,
-and of 2.33.0 and 2.33.1, 2026-10-19 and 2026-11-11. Whether an AMI has driver 2.31 is not known: none was seen.
+and of 2.33.0 and 2.33.1, 2026-10-19 and 2026-11-11; releases before 2.27: aws-neuron/aws-neuron-sdk
+src/helperscripts/n2-manifest.json, 2026-08-21. Whether an AMI has driver 2.31 is not known: none was seen.
 """
 
 import re
@@ -22,10 +23,24 @@ class SdkRelease:
     driver: Version
     runtime: Version
 
+    @property
+    def number(self) -> Version:
+        """(2, 31) of `2.31`."""
+        return tuple(int(part) for part in self.name.split("."))
+
 
 SDK_RELEASES = {
     release.name: release
     for release in (
+        SdkRelease("2.18", (2, 16, 7, 0), (2, 20, 22)),
+        SdkRelease("2.19", (2, 17, 17, 0), (2, 21, 41)),
+        SdkRelease("2.20", (2, 18, 12, 0), (2, 22, 14)),
+        SdkRelease("2.21", (2, 19, 64, 0), (2, 23, 110)),
+        SdkRelease("2.22", (2, 20, 28, 0), (2, 24, 53)),
+        SdkRelease("2.23", (2, 21, 37, 0), (2, 25, 57)),
+        SdkRelease("2.24", (2, 22, 2, 0), (2, 26, 42)),
+        SdkRelease("2.25", (2, 23, 9, 0), (2, 27, 23)),
+        SdkRelease("2.26", (2, 24, 7, 0), (2, 28, 23)),
         SdkRelease("2.27", (2, 25, 4, 0), (2, 29, 40)),
         SdkRelease("2.28", (2, 26, 10, 0), (2, 30, 51)),
         SdkRelease("2.29", (2, 27, 4, 0), (2, 31, 24)),
@@ -36,6 +51,9 @@ SDK_RELEASES = {
         SdkRelease("2.33", (2, 31, 7, 0), (2, 35, 30)),
     )
 }
+
+OLDEST_SDK = next(iter(SDK_RELEASES.values()))
+"""The oldest release whose driver and runtime are in the table; images in the field carry 2.18 and later."""
 
 # First AMI date of each driver, newest first.
 _DRIVERS: tuple[tuple[str, Version], ...] = (

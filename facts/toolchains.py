@@ -87,7 +87,7 @@ TOOLCHAINS: Mapping[str, Toolchain] = {
         Toolchain(
             name="xla-2.30", sdk=SDK_RELEASES["2.30"], state="frozen", framework="torch-xla", start="torchrun", python="3.12",
             versions={
-                "torch": "2.9.0", "torch-neuronx": "2.9.0.2.14.27725", "neuronx-cc": "2.25.3371.0", "neuronx-distributed": "0.19",
+                "torch": "2.9.1", "torch-neuronx": "2.9.0.2.14.27725", "neuronx-cc": "2.25.3371.0", "neuronx-distributed": "0.19.28093",
                 "neuronx-distributed-training": "1.7.0",
             },
             image=f"{_NEURON}/pytorch-training-neuronx:2.9.0-neuronx-py312-sdk2.30.0-ubuntu24.04", build_from="",

@@ -11,7 +11,7 @@ from facts import names
 from facts.catalogue import NEURON_TYPES, InstanceType
 from facts.efa import NetworkInterface, plan_interfaces, pod_capacity
 from facts.node_config import node_config, user_data
-from stacks.settings import CORE_ZONE_COUNT, NodeGroup, Settings, largest_size, size_when_made, sized_by_time, uses_efa
+from stacks.settings import CORE_ZONE_COUNT, NodeGroup, Settings, largest_size, neuron_labels, size_when_made, sized_by_time, uses_efa
 
 CORE_GROUP = "core"
 CORE_AMI_TYPE = "AL2023_x86_64_STANDARD"
@@ -97,11 +97,6 @@ def neuron_user_data(group: NodeGroup, instance: InstanceType, interfaces: Seque
     capacity = pod_capacity(instance, tuple(interfaces))
     config = node_config(local_storage_raid0=instance.instance_store_gb > 0, max_pods=capacity if capacity < instance.max_pods else None)
     return user_data(config, logical_core_size=group.logical_core_size)
-
-
-def neuron_labels(group: NodeGroup) -> dict[str, str]:
-    """Labels of the group's nodes: the user's own, and one that tells the EFA plug-in where interfaces are."""
-    return {**group.labels, names.EFA_LABEL: "true"} if uses_efa(group) else dict(group.labels)
 
 
 def batch_labels(settings: Settings, name: str) -> dict[str, str]:

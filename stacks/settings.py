@@ -12,7 +12,7 @@ from addons.versions import SUPPORTED_KUBERNETES
 from facts import budgets, text_formats
 from facts.catalogue import CORE_TYPES, NEURON_TYPES
 from facts.efa import EfaLayout
-from facts.names import CLUSTER_NAME, CONTROL_PLANE_ROLE, GIVEN_ROLES, NODE_GROUP_NAME_LIMIT, role_name
+from facts.names import CLUSTER_NAME, CONTROL_PLANE_ROLE, EFA_LABEL, GIVEN_ROLES, NODE_GROUP_NAME_LIMIT, role_name
 from facts.section import KUBERNETES_NAME, Formed, OneOf, Section
 from facts.toolchains import TOOLCHAINS
 from stacks.addon_sections import Addons
@@ -377,6 +377,11 @@ def existing_vpc(settings: Settings) -> str:
 def uses_efa(group: NodeGroup) -> bool:
     """Whether the group's nodes get EFA interfaces."""
     return NEURON_TYPES[group.instance_type].has_efa if group.efa is None else group.efa
+
+
+def neuron_labels(group: NodeGroup) -> dict[str, str]:
+    """Labels of the group's nodes: the user's own, and one that tells the EFA plug-in where interfaces are."""
+    return {**group.labels, EFA_LABEL: "true"} if uses_efa(group) else dict(group.labels)
 
 
 def largest_size(group: NodeGroup) -> int:

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import re
 import resource
 import shutil
 import signal
@@ -75,13 +76,20 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 SLOW_TIERS = ("engine", "helm", "kubernetes", "browser", "frameworks")
 
 
+_WHOLLY = re.compile(r"^pytestmark = \[?\s*pytest\.mark\.(\w+)|item\.add_marker\(pytest\.mark\.(\w+)\)", re.MULTILINE)
+"""The mark of all tests of a file, first in its module or in the conftest.py beside it."""
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """A run of one slow tier reads only files that have its mark: with two workers all others would be imported three times."""
-    tier = config.option.markexpr
-    if tier not in SLOW_TIERS or collection_path.suffix != ".py":
+    """A run reads only files with tests for it: with two workers all others would be imported three times."""
+    asked = config.option.markexpr
+    if collection_path.suffix != ".py" or not any(tier in asked for tier in SLOW_TIERS):
         return None
-    beside = (collection_path, collection_path.with_name("conftest.py"))
-    return None if any(path.exists() and f"mark.{tier}" in path.read_text() for path in beside) else True
+    beside = [path.read_text() for path in (collection_path, collection_path.with_name("conftest.py")) if path.exists()]
+    if asked in SLOW_TIERS:
+        return None if any(f"mark.{asked}" in text for text in beside) else True
+    marks = [found[1] or found[2] for text in beside for found in _WHOLLY.finditer(text)]
+    return True if any(f"not {mark}" in asked for mark in marks) else None
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

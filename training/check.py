@@ -20,11 +20,15 @@ from facts.typed import typed
 from training import launchers, payload
 from training.duration import seconds
 from training.job import Job
+from training.large_model import shared_model
 from training.plan import image_of, launcher_of, mounts_of, nodes_of, toolchain_of
 from training.site import Nodes, Site
 
 Rule = Callable[[Job, Site], Iterator[Problem]]
 STACK = "the stack file"
+ULTRA_SERVERS = frozenset({"trn2u.48xlarge"})
+"""Types whose nodes the DRA driver hands out as devices of an UltraServer (`neuron_node`), in sets of 1, 2 or 4 that have to be placed
+together (aws-neuron/aws-neuron-sdk deploy/eks/dra.rst, example 3; deploy/eks/ultraserver-operator.rst)."""
 
 
 def problems(job: Job, site: Site) -> list[Problem]:
@@ -51,6 +55,9 @@ def launcher(job: Job, site: Site) -> Iterator[Problem]:
 
 def nodes(job: Job, site: Site) -> Iterator[Problem]:
     """The group or pool is there, and may have as many nodes."""
+    wanted = launchers.launcher(name).addon if (name := launcher_of(job, site)) in launchers.names() else None
+    if wanted is not None and wanted not in site.addons:
+        return  # Without its add-on a launcher has no nodes of its own: that is one mistake, and reported.
     if job.node_group is not None and job.node_group not in site.node_groups:
         yield _unknown("nodeGroup", job.node_group, "node group", site, list(site.node_groups))
     if job.pool is not None and job.pool not in site.pools:
@@ -77,10 +84,17 @@ def devices(job: Job, site: Site) -> Iterator[Problem]:
     found = nodes_of(job, site)
     if found is None:
         return
-    if not site.devices_by_plugin:
-        hint = f"set `addons.neuron` in {STACK} to `enabled: true` and `devices: device-plugin`"
-        yield missing("devices", f"pods of the cluster {site.cluster} cannot ask for `aws.amazon.com/neuron`", hint=hint)
     instance = found.instance
+    if site.devices is None:
+        hint = f"set `addons.neuron.enabled: true` in {STACK}"
+        yield missing("devices", f"pods of the cluster {site.cluster} cannot ask for Neuron devices", hint=hint)
+    elif site.devices == "dra" and instance.name in ULTRA_SERVERS:
+        wrong = (
+            f"the DRA driver hands out {instance.name} as nodes of an UltraServer, and which of them belong together no launcher here says"
+        )
+        hint = f"set `addons.neuron.devices: device-plugin` in {STACK}, or take another node group"
+        yield missing("devices", wrong, hint=hint)
+    yield from _logical_cores(job, site, found)
     if job.devices is not None and job.devices not in chip_counts(instance):
         allowed = ", ".join(map(str, chip_counts(instance)))
         hint = "leave `devices` out to take whole nodes"
@@ -91,6 +105,23 @@ def devices(job: Job, site: Site) -> Iterator[Problem]:
             wrong = f"{instance.name} has no EFA"
         hint = f"leave `efa` out, or give {found.path} EFA in {STACK}"
         yield Problem("efa", True, wrong, hint=hint)
+
+
+def _logical_cores(job: Job, site: Site, found: Nodes) -> Iterator[Problem]:
+    """A size of logical cores that the chips have, and that the node or the driver sets."""
+    size, instance = job.logical_core_size, found.instance
+    if size is None or instance.chip is None:
+        return
+    sizes = instance.chip.logical_sizes
+    own = site.nodes(None, found.name) if found.is_pool else site.nodes(found.name, None)
+    set_there = instance.logical_size(own.logical_core_size if own is not None else None)
+    if size not in sizes:
+        allowed = ", ".join(map(str, sizes))
+        yield Problem("logicalCoreSize", size, f"no size of a logical core of {instance.name}", allowed, "leave it out")
+    elif site.devices != "dra" and size != set_there:
+        wrong = f"nodes of {found.name} have logical cores of {set_there}, and only claims set another size for one job"
+        hint = f"leave it out, or set `addons.neuron.devices: dra` in {STACK}, or another `logicalCoreSize` for {found.path}"
+        yield Problem("logicalCoreSize", size, wrong, str(set_there), hint)
 
 
 def toolchain(job: Job, site: Site) -> Iterator[Problem]:
@@ -234,5 +265,5 @@ def block(job: Job, site: Site) -> Iterator[Problem]:
         yield Problem("timeLimit", job.time_limit, wrong, f"at most {hours}h", hint)
 
 
-RULES: tuple[Rule, ...] = (launcher, nodes, devices, toolchain, image, queue, mounts, recipe, rendezvous, block)
+RULES: tuple[Rule, ...] = (launcher, nodes, devices, toolchain, image, queue, mounts, recipe, shared_model, rendezvous, block)
 """In the order in which their findings are shown."""

@@ -1,5 +1,7 @@
 """The variables of every pod of a job: what Neuron, EFA and torchrun need in any image, and what the entry script reads."""
 
+import json
+
 from facts.toolchains import Start
 from training.duration import seconds
 from training.plan import Plan
@@ -65,6 +67,8 @@ def _of_entry(plan: Plan) -> dict[str, str]:
         found["TRN_ETCD_ENDPOINT"] = plan.site.etcd
     if job.parameter_servers:
         found["TRN_PARAMETER_SERVERS"] = str(job.parameter_servers)
+    if job.parallel is not None:
+        found["TRN_PARALLEL"] = json.dumps(job.parallel.model_dump(exclude_none=True))
     if job.checkpoints is not None:
         found["TRN_CHECKPOINTS"] = job.checkpoints.path
         found["TRN_CHECKPOINT_INTERVAL_S"] = str(seconds(job.checkpoints.interval))

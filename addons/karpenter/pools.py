@@ -11,9 +11,8 @@ from addons.karpenter import KarpenterGeneralPool, KarpenterNeuronPool
 from facts.catalogue import NEURON_TYPES
 from facts.efa import plan_interfaces
 from facts.names import EFA_LABEL, NEURON_RESOURCE, NEURON_TAINT, POOL_LABEL
+from facts.node_labels import CAPACITY_TYPES
 
-CAPACITY_TYPES = {"ON_DEMAND": "on-demand", "SPOT": "spot", "RESERVED": "reserved", "CAPACITY_BLOCK": "reserved"}
-"""A capacity block is `reserved` with a label of its own; the value `capacity-block` is accepted and never matches."""
 GENERAL_FAMILIES = ("c", "m", "r")
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol
 
+from facts.typed import typed
 from simulator import latencies
 from simulator.account.rule import Refusal
 from simulator.account.world import World
@@ -210,6 +211,27 @@ class Gone(Same):
 
     def saved(self, state: State) -> None:
         state.forget(self.registration)
+
+
+class Protected(Same):
+    """A replacement that the engine refuses before it makes anything: the old one is protected, or what would be deleted with it is.
+
+    Source: pulumi/pulumi pkg/resource/deploy/step_generator.go, where the program and the state both have `protect`; 2026-08.
+    """
+
+    def __init__(self, registration: Registration, protected: Registration) -> None:
+        super().__init__(registration)
+        self.refusal = Refusal(
+            "error",
+            f'unable to replace resource "{registration.urn}" as it is currently marked for protection'
+            if registration.urn == protected.urn
+            else f'unable to replace resource "{protected.urn}" as part of replacing "{registration.urn}" as it is currently marked for protection',
+            f"{protected.name} has the option protect",
+            f"remove the option from {protected.name} in the program, and run `{typed('pulumi up')}`: it may be replaced by the same run",
+        )
+
+    def saved(self, state: State) -> None:
+        """Nothing: it stays as it was."""
 
 
 def create_job(registration: Registration, world: World, seed: int, idle: Callable[[], bool], *, replaced: bool = False) -> Job:

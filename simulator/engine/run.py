@@ -1,15 +1,15 @@
 """Runs of the engine against the world: up, from any state, and destroy; to their end, or until they are killed."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from simulator.account.world import World
 from simulator.engine.clock import Clock, Listener, Operation, Step
-from simulator.engine.jobs import Gone, Job, Same, Update, create_job, delete_job
+from simulator.engine.jobs import Gone, Job, Protected, Same, Update, create_job, delete_job
 from simulator.engine.order import DEFAULT_PARALLEL, creation_dependencies, deletion_levels, recorded_dependencies
 from simulator.engine.permanent import refusal, refused_by_program
 from simulator.engine.plan import Change, plan, targeted
-from simulator.engine.state import OLD, Pending, State, stack_of
+from simulator.engine.state import OLD, Pending, State, object_key, stack_of
 from simulator.latencies import update_seconds
 from simulator.recording import Recording, Registration, exists_in_cloud
 
@@ -115,6 +115,16 @@ class Engine:
         return run.phase()
 
 
+def _unprotected(registration: Registration) -> Registration:
+    options = {name: value for name, value in registration.options.items() if name != "protect"}
+    return replace(registration, options=options) if options != registration.options else registration
+
+
+def _is_protected(change: Change) -> bool:
+    """Whether neither the state nor the program lets it be replaced: to drop the option and replace is one run."""
+    return all(item is not None and bool(item.options.get("protect")) for item in (change.old, change.new))
+
+
 def _goes_last(change: Change) -> bool:
     return change.kind == "delete" or (change.kind == "replace" and not change.delete_first)
 
@@ -158,23 +168,37 @@ class _Run:
         """Everything but the deletions that come last."""
         plain = creation_dependencies(recording)
         needs = {urn: set(names) for urn, names in plain.items()}
+        refused = self._protected(before)
         for urn in plain:
-            self._jobs[urn] = self._job(self._changes[urn])
-        for urn, (users, roots) in self._deleted_first(before, plain).items():
+            self._jobs[urn] = refused[urn] if urn in refused else self._job(self._changes[urn])
+        going = {urn for urn, change in self._changes.items() if change.kind == "replace" and change.delete_first and urn in plain}
+        for urn in refused:
+            going -= {urn, *_users(before, urn)}
+        for urn, (users, roots) in self._deleted_first(before, going).items():
             old = self._changes[urn].old
             assert old is not None
-            self._jobs[urn + OLD] = self._delete_job(old, first=True)
+            self._jobs[urn + OLD] = self._delete_job(_unprotected(old), first=True)
             needs[urn + OLD] = {user + OLD for user in users} | {name for root in roots for name in plain[root]}
             needs[urn].add(urn + OLD)
         self._drive(needs, begin)
 
-    def _deleted_first(self, before: Recording, plain: Mapping[str, frozenset[str]]) -> Mapping[str, tuple[set[str], set[str]]]:
+    def _protected(self, before: Recording) -> Mapping[str, Protected]:
+        """Replacements that the engine refuses, by URN: of what is protected, and of what is deleted first with something protected on it."""
+        replaced = {urn: change for urn, change in self._changes.items() if change.kind == "replace"}
+        kept = {urn: change.registration for urn, change in replaced.items() if _is_protected(change)}
+        refused = {urn: Protected(item, item) for urn, item in kept.items()}
+        for urn, change in replaced.items() if kept else ():
+            above = _users(before, urn) & kept.keys()
+            if change.delete_first and above:
+                refused.setdefault(urn, Protected(change.registration, kept[min(above)]))
+        return refused
+
+    def _deleted_first(self, before: Recording, going: set[str]) -> Mapping[str, tuple[set[str], set[str]]]:
         """What is deleted before its successor is made: URN to what is deleted before it, and to the roots that start the deletions.
 
         A root depends on nothing that is deleted. When it is registered, everything that depends on it is
         deleted, the last dependents first.
         """
-        going = {urn for urn, change in self._changes.items() if change.kind == "replace" and change.delete_first and urn in plain}
         users = {urn: _users(before, urn) & going for urn in going}
         roots = {urn for urn in going if not any(urn in resting for resting in users.values())}
         return {urn: (users[urn], {root for root in roots if root == urn or urn in users[root]}) for urn in sorted(going)}
@@ -190,7 +214,8 @@ class _Run:
                 key = urn + OLD if change is not None and change.kind == "replace" else urn
                 old = replaced[urn] if change is None else change.old
                 assert old is not None
-                self._jobs[key] = self._delete_job(old)
+                # What was replaced is deleted whatever it said: the engine asks for `protect` before it makes the successor.
+                self._jobs[key] = self._delete_job(_unprotected(old) if key != urn or change is None else old)
                 self._clock.offer(key, barrier, last)
                 keys.append(key)
             self._finish(stop_at_refusal=False, ended=lambda _key: None)
@@ -215,7 +240,7 @@ class _Run:
 
     def _delete_job(self, registration: Registration, *, first: bool = False) -> Job:
         held = self._engine.state.held.get(registration.urn)
-        if held is not None and held.pending_replacement and held.registration == registration:
+        if held is not None and held.pending_replacement and object_key(held.registration) == object_key(registration):
             return Gone(registration)
         return delete_job(registration, self._engine.world, self._engine.seed, self._clock.idle, first=first)
 

@@ -236,14 +236,18 @@ def toolchain(settings: Settings) -> Iterator[Problem]:
     yield Problem("training.toolchain", name, wrong, ", ".join(fitting) or "no toolchain trains on these types", hint)
 
 
+OWN_LABELS = (GROUP_LABEL, EFA_LABEL)
+"""Those that the program sets itself."""
+
+
 def labels(settings: Settings) -> Iterator[Problem]:
     """Node labels that EKS takes (EKS API, labelKey and labelValue) and that are not the program's own."""
     for name, group in settings.node_groups.items():
         for key, value in group.labels.items():
             path = f"nodeGroups.{name}.labels.{key}"
-            if key in (GROUP_LABEL, EFA_LABEL):
+            if key in OWN_LABELS:
                 yield Problem(path, value, "a label that the program sets itself", hint="remove it")
-            elif _reserved(key):
+            elif is_reserved(key):
                 hint = "nodes with it never join: AL2023's kubelet refuses it, and EKS its own; take a prefix of yours"
                 yield Problem(
                     path,
@@ -257,7 +261,7 @@ def labels(settings: Settings) -> Iterator[Problem]:
                 yield Problem(path, value, "not a label that EKS takes", "key and value of 1 to 63 characters each", hint)
 
 
-def _reserved(key: str) -> bool:
+def is_reserved(key: str) -> bool:
     """Labels that the NodeRestriction admission plug-in, or EKS, keeps to itself."""
     prefix = key.partition("/")[0] if "/" in key else ""
     if prefix == "eks.amazonaws.com" or prefix.endswith(".eks.amazonaws.com"):

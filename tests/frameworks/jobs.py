@@ -17,8 +17,8 @@ from trn.jobs.data.safety import saves
 
 LIMIT_S = 900
 """A start that takes longer hangs. Most take 5 to 20 s on a machine that does nothing else; Ray's took 160 s on one with a load of 18."""
-PORTS = range(-1, 8)
-"""What a job may listen on, counted from TRN_PORT: one below for a repair of the cache, one for each TensorFlow worker above."""
+PORTS = range(-2, 8)
+"""What a job may listen on, counted from TRN_PORT: two below for the link to the other nodes, one for a repair of the cache, one for each TensorFlow worker above."""
 _OTHERS = ("TRN_", "PET_", "SLURM_", "OMPI_", "VC_", "JAX_", "PYTHON")
 
 

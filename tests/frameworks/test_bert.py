@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -110,3 +111,16 @@ def test_text_from_files_trains_as_generated_text_does(python, compiled, tmp_pat
     variables = (("JAX_COMPILATION_CACHE_DIR", str(compiled)), ("TRN_DATA", str(tmp_path)))
     losses = Job(python("jax"), tmp_path / "job", "bert", "jax", variables=variables).run("--size", "tiny", "--steps", "12").losses
     assert losses[12] < losses[1]
+
+
+def test_both_nodes_end_within_seconds_when_a_worker_is_killed(job, tmp_path):
+    """The other node's worker waits in a collective, or in its framework's shutdown, and neither ends by itself in time."""
+    nodes = replace(job, folder=tmp_path, workers=1, nodes=2).launch(*OPTIONS[:-4], "--steps", "100000", *OPTIONS[-2:])
+    killed = nodes[1].after(KILLED_AFTER).more["pid"]
+    began = time.monotonic()
+    os.kill(killed, signal.SIGKILL)
+    codes = [node.end() for node in nodes]
+    assert time.monotonic() - began < 30
+    # torchrun ends with 1 whatever its workers end with.
+    assert codes[1] in (1, 137)
+    assert codes[0] != 0

@@ -1,6 +1,5 @@
 """What PyTorch brings: sharding, XLA in one process, Hugging Face Trainer, Ray Train; each recipe as it is shipped, small."""
 
-import os
 import signal
 from dataclasses import replace
 
@@ -10,7 +9,6 @@ from tests.frameworks.jobs import Job
 
 pytestmark = pytest.mark.frameworks
 BERT = ("--size", "tiny", "--steps", "8", "--checkpoint-steps", "4")
-LLAMA = ("--size", "tiny", "--sequence", "32", "--batch", "4", "--steps", "12", "--checkpoint-steps", "4", "--learning-rate", "0.01")
 
 
 @pytest.fixture
@@ -61,28 +59,6 @@ def test_each_mode_says_its_steps_and_the_operations_of_the_whole_model(sharding
     """`trn watch` needs both. 70,401 parameters, whichever part of them a worker holds."""
     said = sharding[mode].event("started").more
     assert (said["steps"], said["flops_per_sample"]) == (10, 6 * 70_401)
-
-
-def test_llama_sharded_over_two_workers_resumes_to_the_bit(job, tmp_path):
-    """Each worker wrote its own part of the checkpoint."""
-    whole = job("llama", folder=tmp_path / "whole").run(*LLAMA).losses
-    broken = job("llama", folder=tmp_path / "broken")
-    (node,) = broken.launch(*LLAMA)
-    os.kill(node.after(6).more["pid"], signal.SIGKILL)
-    assert node.end() not in (0, 75)
-    second = broken.run(*LLAMA)
-    assert second.event("resumed").step == 4
-    assert second.checkpoints() == [8, 12]
-    assert {**node.losses, **second.losses} == whole
-    assert whole[12] < whole[1] - 0.1
-
-
-def test_llama_that_was_asked_to_stop_saves_first(job):
-    (node,) = job("llama").launch(*LLAMA)
-    node.after(6)
-    node.process.send_signal(signal.SIGTERM)
-    assert node.end() == 75
-    assert node.event("stopped").step == node.event("saved").step
 
 
 def test_bert_trains_by_xla_in_one_process(job, tmp_path):

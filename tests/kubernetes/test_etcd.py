@@ -5,12 +5,14 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from threading import Timer
 from typing import Any
 
 import pytest
 
 from addons.etcd.manifests import CLIENT, PORT, SERVER
+from gang_id import agree
 from local_kubernetes.api import Api, Object, wait
 from local_kubernetes.control_plane import ControlPlane
 from local_kubernetes.half import manifest
@@ -167,6 +169,15 @@ def test_a_worker_that_dies_is_forgotten(store: V2):
     assert store.call("PUT", "/run_1/rdzv/v_1/rank_0", refresh="true", prevExist="true", ttl=1)[0] == 200
     status = wait(lambda: (code := store.call("GET", "/run_1/rdzv/v_1/rank_0")[0]) == 404 and code, "the key expires")
     assert status == 404
+
+
+def test_each_start_of_a_gang_agrees_on_an_id_of_its_own(etcd: Mapping[str, str]):
+    """What the entry script asks; torchrun closes the one that a gang has used."""
+    endpoint = etcd["ETCD_LISTEN_CLIENT_URLS"].removeprefix("http://")
+    with ThreadPoolExecutor(2) as nodes:
+        starts = [list(nodes.map(lambda rank: agree(endpoint, "bert", rank, 2), range(2))) for _ in range(2)]
+    assert [len(set(ids)) for ids in starts] == [1, 1]
+    assert starts[0] != starts[1]
 
 
 def test_ranks_are_kept_in_folders_and_in_order(store: V2):

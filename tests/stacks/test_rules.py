@@ -455,15 +455,27 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "scheduler extension with DRA": (
         {"addons": {"neuron": {"devices": "dra", "schedulerExtension": True}}},
-        "beside the DRA driver it counts devices of the plug-in",
+        "beside the DRA driver it counts devices of the plug-in (neuron-helm-chart 1.10",
     ),
     "problem detector with DRA": (
         {"addons": {"neuron": {"devices": "dra", "nodeProblemDetector": True}}},
-        "left out by the chart, in silence",
+        "left out in silence by neuron-helm-chart",
+    ),
+    "a queue of the plug-in's devices with DRA": (
+        {"addons": {"neuron": {"devices": "dra"}, "volcano": {"queues": {"training": {"capability": {"aws.amazon.com/neuron": 32}}}}}},
+        "`addons.volcano.queues.training.capability.aws.amazon.com/neuron` is `32`\n  allowed: deviceclass/neuron.aws.com",
+    ),
+    "a queue of claimed devices without DRA": (
+        {"addons": {"volcano": {"queues": {"training": {"capability": {"deviceclass/efa.networking.k8s.aws": 8}}}}}},
+        "allowed: vpc.amazonaws.com/efa",
+    ),
+    "weights with DRA": (
+        {"addons": {"neuron": {"devices": "dra"}, "volcano": {"queues": {"training": {"weight": 3}}}}},
+        "`addons.volcano.queues.training.weight` is `3`",
     ),
     "neuron-monitor with DRA": (
         {"addons": {"neuron": {"devices": "dra"}, "neuronMonitor": {"enabled": True}}},
-        "neuron-monitor does not work where devices are handed out by DRA",
+        "neuron-monitor does not support DRA's driver, as its makers say",
     ),
     "dynamic pool with DRA": (
         {"addons": {"neuron": {"devices": "dra"}, **pool()["addons"]}},

@@ -57,6 +57,7 @@ def job(**keys: Any) -> Job:
 EVERYTHING = site(addons=SITE.addons | {"trainingOperator", "mpiOperator", "kubeRay"})
 """A stack with every operator."""
 NEEDED: dict[str, dict[str, Any]] = {
+    "mpijob": {"toolchain": "jax-2.32"},
     "rayjob": {"image": "r.example/train:1"},
     "tfjob": {"toolchain": "none", "image": "r.example/tensorflow:1", "start": "tensorflow"},
 }

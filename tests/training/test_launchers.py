@@ -119,6 +119,14 @@ def test_the_job_of_all_nodes_takes_whole_nodes(name: str):
 
 
 @pytest.mark.parametrize("name", KUBERNETES)
+def test_karpenter_disrupts_no_pod_of_a_job(name: str):
+    """Nor the head or launcher, on a node that it consolidates first: with one pod the whole gang starts again."""
+    found = pods(rendered(name, "full"))
+    assert found
+    assert {pod["metadata"]["annotations"]["karpenter.sh/do-not-disrupt"] for pod in found} == {"true"}
+
+
+@pytest.mark.parametrize("name", KUBERNETES)
 def test_pods_find_the_entry_script(name: str):
     """Their command is it, from the ConfigMap that is made with the job."""
     files, *objects = rendered(name, "full")

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from facts.catalogue import NEURON_TYPES
-from tests.training.sites import BLOCK, SITE, site_of_type
+from tests.training.sites import BLOCK, EVERYTHING, SITE, site_of_type
 from training.job import parse_job
 from training.launchers import launcher, names
 from training.lint import lint
@@ -45,6 +45,18 @@ spec:
 """
 
 
+def job(spec: str) -> str:
+    """A Job of Kubernetes on one chip that reads its pods' index."""
+    template = "template: {spec: {containers: [{name: a, image: 'b:1', args: [--rank=$JOB_COMPLETION_INDEX], resources: {limits: {aws.amazon.com/neuron: 1}}}]}}"
+    return f"apiVersion: batch/v1\nkind: Job\nspec: {{{spec}, {template}}}\n"
+
+
+def groups(template: str, replicas: int) -> str:
+    """A LeaderWorkerSet on whole nodes of 16 chips, without EFA."""
+    worker = "workerTemplate: {spec: {containers: [{name: a, image: 'b:1', resources: {limits: {aws.amazon.com/neuron: 16}}}]}}"
+    return f"apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nspec: {{replicas: {replicas}, leaderWorkerTemplate: {{{template}, {worker}}}}}\n"
+
+
 def test_every_comment_of_the_sample_is_a_finding_on_its_line_and_there_is_no_other():
     """The rule behind each `#`, and the line it stands on."""
     text = FOREIGN.read_text()
@@ -72,9 +84,9 @@ def test_what_is_rendered_here_has_no_finding(name: str):
     """For every launcher, on the cluster it is rendered for: the one says what the other checks."""
     chosen = launcher(name)
     values = {"name": "bert", "command": ["python3", "train.py"], "nodes": 2, "launcher": name, "toolchain": "xla-2.30"}
-    objects = chosen.render(parse_job(values), SITE)
+    objects = chosen.render(parse_job(values), EVERYTHING)
     documents = [Document(index, value) for index, value in enumerate(objects)]
-    assert lint(documents, SITE) == []
+    assert lint(documents, EVERYTHING) == []
 
 
 def test_the_driver_is_that_of_the_nodes_where_a_cluster_is_named():
@@ -102,6 +114,10 @@ def test_the_driver_is_that_of_the_nodes_where_a_cluster_is_named():
     assert ("nodes of train" in on_nodes.wrong, "--stack" in on_nodes.fix) == (True, False)
 
 
+JAX = "public.ecr.aws/neuron/jax-training-neuronx:0.10.0-neuronx-py313-sdk2.32.0-ubuntu24.04"
+INFLIGHT = "NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS"
+
+
 @pytest.mark.parametrize(
     ("text", "rules"),
     [
@@ -110,20 +126,37 @@ def test_the_driver_is_that_of_the_nodes_where_a_cluster_is_named():
             ["chips-not-connected"],
         ),
         (pod("{aws.amazon.com/neuron: 2}", more="nodeSelector: {node.kubernetes.io/instance-type: trn1.2xlarge}"), ["more-than-a-node"]),
-        (pod("{aws.amazon.com/neuron: 1}", container="args: [export, XLA_USE_BF16=1]"), ["dead-variable"]),
+        (pod("{aws.amazon.com/neuron: 1}", container="args: [export, XLA_USE_BF16=1, NCCL_DEBUG=INFO]"), []),
+        (pod("{aws.amazon.com/neuron: 1}", container="args: [export, XLA_USE_BF16=1]", image=JAX), ["dead-variable"]),
+        (
+            pod(
+                "{aws.amazon.com/neuron: 1}",
+                container=f"args: [export, {INFLIGHT}=3]",
+                image=JAX.replace("jax", "pytorch").replace("2.32", "2.30"),
+            ),
+            ["image-and-driver"],
+        ),
+        (pod("{aws.amazon.com/neuron: 1}", container=f"args: [export, {INFLIGHT}=3]", image=JAX), ["dead-variable"]),
         (pod("{aws.amazon.com/neuron: 1}", container='args: ["--cache_dir=/a"]'), []),
         (pod('{aws.amazon.com/neuron: "1"}'), []),
         (pod("{aws.amazon.com/neuron: 16k}"), ["no-whole-number"]),
         (pod("{aws.amazon.com/neuroncore: 3.7, vpc.amazonaws.com/efa: []}"), ["no-whole-number", "no-whole-number"]),
         (pod("{nvidia.com/gpu: 8}", image="latest"), []),
-        (pod("{aws.amazon.com/neuron: 16, vpc.amazonaws.com/efa: 8}").replace("env:", "was:"), ["efa-not-forced"]),
-        (pod("{aws.amazon.com/neuroncore: 2}").replace("tolerations", "were"), ["missing-toleration"]),
+        (pod("{aws.amazon.com/neuron: 16, vpc.amazonaws.com/efa: 8}").replace("env:", "was:"), []),
+        (pod("{aws.amazon.com/neuroncore: 2}").replace("tolerations", "were"), []),
         ("kind: ConfigMap\ndata: {a: b}\n", []),
         ("[1, 2]\n---\n---\njust text\n", []),
         ("spec: {containers: [{name: x, resources: {limits: [1]}, env: [1, {name: 3}], command: {a: b}}, 7]}\n", []),
         ("spec: {replicas: -1, template: {spec: {containers: 5}}}\n", []),
         ("kind: TrainJob\nspec: {trainer: [1]}\n", []),
         ("kind: Job\napiVersion: batch.volcano.sh/v1alpha1\nspec: []\n", []),
+        (job("completions: 2, parallelism: 2"), ["no-completion-index"]),
+        (job("completionMode: Indexed, parallelism: 2"), []),
+        (job("completionMode: Indexed, parallelism: 0"), ["no-pods"]),
+        (groups("size: 2", replicas=1), ["missing-efa"]),
+        (groups("size: 1", replicas=4), []),
+        (groups("size: 2", replicas=0), ["no-pods"]),
+        ("kind: LeaderWorkerSet\nspec: {replicas: x, leaderWorkerTemplate: 5}\n", []),
     ],
 )
 def test_a_pod_is_judged_by_what_it_asks_for(text: str, rules: list[str]):
@@ -151,7 +184,7 @@ def test_the_command_says_line_reason_and_fix_and_exits_with_1(tmp_path: Path):
     """As lines, and as JSON alone on standard output."""
     result = CliRunner().invoke(app, ["lint", str(FOREIGN), "--json", "-"])
     findings = json.loads(result.stdout)["findings"]
-    assert (result.exit_code, findings[0]["line"], findings[0]["object"]) == (1, 16, "PyTorchJob llama")
+    assert (result.exit_code, findings[0]["line"], findings[0]["object"]) == (1, 20, "PyTorchJob llama")
     assert all(item["why"] and item["fix"] for item in findings)
     assert f"{FOREIGN}:32: no node offers" in CliRunner().invoke(app, ["lint", str(FOREIGN)]).stdout
     missing = CliRunner().invoke(app, ["lint", str(tmp_path / "none.yaml")])

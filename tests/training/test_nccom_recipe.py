@@ -40,3 +40,25 @@ def test_it_is_run_with_the_cores_of_the_node(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}/bin")
     assert nccom.measured(32, 2**30) == {"1073741824": 1.074}
     assert (tmp_path / "said").read_text() == "allr -r 32 -b 1073741824 -e 1073741824 -n 20 -w 5 -d fp32 --non-interactive\n"
+
+
+def test_it_is_no_rank_of_the_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """It starts ranks of its own: with one rank's variables it would see one core and wait for the other ranks."""
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}/usr/bin{os.pathsep}/bin")
+    monkeypatch.setenv("FI_PROVIDER", "efa")
+    rank = {
+        "NEURON_RT_VISIBLE_CORES": "3",
+        "NEURON_RT_ROOT_COMM_ID": "a:1",
+        "NEURON_PJRT_PROCESS_INDEX": "3",
+        "RANK": "3",
+        "LOCAL_RANK": "3",
+    }
+    for name, value in rank.items():
+        monkeypatch.setenv(name, value)
+    fake = tmp_path / "nccom-test"
+    fake.write_text(f"#!/bin/sh\nenv > {tmp_path}/environment\n")
+    fake.chmod(0o755)
+    nccom.measured(32, 2**30)
+    said = dict(line.split("=", 1) for line in (tmp_path / "environment").read_text().splitlines())
+    assert not said.keys() & rank.keys()
+    assert said["FI_PROVIDER"] == "efa"

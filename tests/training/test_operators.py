@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.training.sites import EVERYTHING, NEEDED, job, site
+from tests.training.sites import EVERYTHING, NEEDED, group, job, site
 from training import launchers
 from training.check import problems
 from training.launchers import mpijob, pytorchjob, rayjob, tfjob, trainjob
@@ -50,7 +50,7 @@ def test_the_gang_is_ours_where_the_operator_makes_none(launcher: Launcher):
     """Without a group Volcano would place the pods one by one, as there is room."""
     assert "PodGroup" in kinds(launcher, site())
     worker = templates(launcher)["Worker"]
-    assert worker["metadata"]["annotations"] == {"scheduling.k8s.io/group-name": "bert"}
+    assert worker["metadata"]["annotations"]["scheduling.k8s.io/group-name"] == "bert"
     assert worker["spec"]["schedulerName"] == "volcano"
 
 
@@ -59,7 +59,7 @@ def test_the_gang_is_the_operators_where_it_makes_one(launcher: Launcher):
     """Two groups of one name: the MPI operator refuses a job whose group is another's."""
     on = site(own_gangs=frozenset({launcher.addon}))
     assert "PodGroup" not in kinds(launcher, on, queue="test")
-    assert "annotations" not in templates(launcher, on)["Worker"]["metadata"]
+    assert "scheduling.k8s.io/group-name" not in templates(launcher, on)["Worker"]["metadata"]["annotations"]
     assert '"test"' in json.dumps(made(launcher, on, queue="test"))
 
 
@@ -69,6 +69,21 @@ def test_without_volcano_nothing_speaks_of_it(launcher: Launcher):
     on = site(gang=False, queues={})
     assert "volcano" not in json.dumps(launcher.render(job(), on)[1:]).replace('"launcher_variables.py"', "")
     assert "schedulingPolicy" not in json.dumps(made(launcher, on))
+
+
+@pytest.mark.parametrize("toolchain", ["xla-2.30", "torch-2.33"])
+def test_mpirun_starts_no_ranks_of_pytorch_on_neuron(toolchain: str):
+    """Without torchrun's variables each rank would take all cores of its node; the hint names what works."""
+    on = site(node_groups={"g": group("g", "trn2.48xlarge")}, addons=EVERYTHING.addons)
+    asked = job(launcher="mpijob", toolchain=toolchain, image="r.example/t:1")
+    (found,) = problems(asked, on)
+    assert (found.path, "by torchrun" in found.wrong, "launcher: volcano" in str(found)) == ("launcher", True, True)
+
+
+@pytest.mark.parametrize("keys", [{"toolchain": "jax-2.32"}, {"toolchain": "none", "image": "r.example/mpi:1"}])
+def test_mpirun_starts_ranks_of_jax_and_of_images_of_ones_own(keys: dict[str, Any]):
+    """The entry script gives each rank of JAX's its cores."""
+    assert problems(job(launcher="mpijob", **keys), EVERYTHING) == []
 
 
 @EACH

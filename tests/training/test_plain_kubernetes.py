@@ -32,7 +32,7 @@ def test_volcano_places_all_pods_or_none(launcher: Launcher):
     assert group["spec"]["minMember"] == 3
     assert group["spec"]["minResources"] == {"aws.amazon.com/neuron": "48", "vpc.amazonaws.com/efa": "24"}
     (template,) = [item for item in _templates(objects) if "containers" in item["spec"]]
-    assert template["metadata"]["annotations"] == {"scheduling.k8s.io/group-name": group["metadata"]["name"]}
+    assert template["metadata"]["annotations"]["scheduling.k8s.io/group-name"] == group["metadata"]["name"]
     assert template["spec"]["schedulerName"] == "volcano"
 
 
@@ -42,7 +42,7 @@ def test_without_volcano_nothing_speaks_of_it(launcher: Launcher):
     objects = {item["kind"]: item for item in launcher.render(job(), site(gang=False, queues={}))}
     assert "PodGroup" not in objects
     (template,) = [item for item in _templates(objects) if "containers" in item["spec"]]
-    assert not template["metadata"].keys() & {"annotations"}
+    assert "scheduling.k8s.io/group-name" not in template["metadata"]["annotations"]
     assert "schedulerName" not in template["spec"]
 
 

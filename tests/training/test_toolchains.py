@@ -4,6 +4,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from facts.catalogue import NEURON_TYPES
 from facts.neuron_releases import SDK_RELEASES, fitting_ami_dates
@@ -12,6 +13,7 @@ from facts.text_formats import IMAGE
 from facts.toolchains import TOOLCHAINS, Toolchain, allowed_workers, image_conflict, running_on
 from tests.training.sites import NEWEST, group, job, site
 from training.check import problems
+from training.images import constraints, dockerfile
 
 ROWS = [line for line in (Path(__file__).parent / "wrong_pairs.txt").read_text().splitlines() if line and not line.startswith("#")]
 ALL = pytest.mark.parametrize("toolchain", TOOLCHAINS.values(), ids=lambda toolchain: toolchain.name)
@@ -79,6 +81,41 @@ def test_what_is_not_established_is_said_of_a_field(toolchain: Toolchain):
     assert toolchain.marks.keys() | toolchain.sources.keys() <= known
     assert "state" in toolchain.marks or toolchain.state == "beta"
     assert "image" in toolchain.marks or toolchain.image is not None
+
+
+def index_versions() -> dict[str, list[str]]:
+    """Versions by name, as the indexes write them."""
+    found = dict[str, list[str]]()
+    for line in (Path(__file__).parent / "index_versions.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            name, version, _ = line.split(" ", 2)
+            found.setdefault(name, []).append(version)
+    return found
+
+
+@ALL
+def test_every_constraint_of_a_toolchain_matches_a_version_of_its_index(toolchain: Toolchain):
+    """`neuronx-distributed==0.19` never matched 0.19.28093: pip finds nothing, and no image can be built."""
+    known = index_versions()
+    for requirement in map(Requirement, constraints(toolchain).splitlines()):
+        assert len(list(requirement.specifier.filter(known[requirement.name]))) == 1, requirement
+
+
+@pytest.mark.parametrize("name", [name for name, toolchain in TOOLCHAINS.items() if toolchain.image is None])
+def test_an_image_that_is_built_from_a_bare_system_has_efa(name: str):
+    """AWS's own images bring libfabric; without it a job of two nodes waits in its first collective."""
+    text = dockerfile(name)
+    assert "efa_installer.sh -y" in text
+    assert "gpg --verify aws-efa-installer" in text
+    assert "&& /opt/amazon/efa/bin/fi_info --version" in text
+    assert "/opt/amazon/efa/lib" in text.partition("ENV LD_LIBRARY_PATH=")[2].partition("\n")[0]
+
+
+def test_neurons_apt_suite_is_one_that_aws_takes_for_images():
+    """None is known to be named after Ubuntu 26.04: the build would end at `apt-get update`."""
+    text = dockerfile("torch-2.33")
+    assert "ARG NEURON_SUITE=jammy\n" in text
+    assert "${NEURON_SUITE} main" in text
 
 
 def test_tables_are_asked_from_both_sides():

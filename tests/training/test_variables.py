@@ -8,6 +8,7 @@ from training.payload import FOLDER
 from training.plan import plan
 
 EVERYTHING = {
+    "parallel": {"tensor": 2},
     "checkpoints": {"path": "/fsx/c"},
     "data": {"path": "/fsx/d"},
     "restarts": {"hangAfter": "1h"},

@@ -49,6 +49,12 @@ def test_torchrun_can_meet_by_etcd():
     assert "--rdzv-conf" not in agent.argv
 
 
+def test_the_agents_of_a_start_meet_under_its_own_id():
+    """torchrun closes the id that a gang has used: under the job's name alone, no restart would meet again."""
+    (agent,) = started(rendezvous="etcd", etcd="etcd-server:2379", run_id="bert-0a1b")
+    assert option(agent, "--rdzv-id") == "bert-0a1b"
+
+
 def test_a_worker_of_torchrun_gets_no_stale_addresses():
     """pytorch/pytorch#135712: restarts hang on gloo without it."""
     (agent,) = started()

@@ -24,6 +24,8 @@ class Given(Live):
     """In place of a pause of some seconds."""
     address: Callable[[], str] | None = None
     """From which the API server would see the caller."""
+    pool: Any = None
+    """Connections to Hugging Face."""
     has_tools: bool = False
     """Whether every tool is on PATH."""
 
@@ -44,6 +46,10 @@ class Given(Live):
         if self.engine is None:
             return super().pulumi(stack)
         return self.engine() if callable(self.engine) else self.engine
+
+    def hub(self) -> Any:
+        """As given."""
+        return self.pool or super().hub()
 
     def pause(self, seconds: float) -> None:
         """As given."""

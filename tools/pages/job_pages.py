@@ -4,14 +4,17 @@ import json
 from pathlib import Path
 from typing import Any
 
+from facts.catalogue import NEURON_TYPES
 from facts.neuron_releases import version_text
 from facts.toolchains import TOOLCHAINS, Toolchain
 from tools.pages.key_table import key_page, key_table
 from tools.pages.marked import between
+from training import memory
 from training.account import Account
 from training.environment import environment
 from training.job import RESUME_EXIT_CODE, Job
 from training.launchers import launchers
+from training.recipes.llama.llama_options import SHAPES, parse
 from trn.engine.job_site import site_of
 from trn.engine.program import settings_of
 from trn.engine.stack_file import read_stack_file
@@ -118,6 +121,33 @@ def jobs_page(text: str, root: Path) -> str:
     for marker, content in parts.items():
         text = between(text, marker, content)
     return text
+
+
+def llama_page(text: str) -> str:
+    """The page of the recipe with the nodes that each shape needs."""
+    types = ("trn1.2xlarge", "trn1.32xlarge", "trn2.3xlarge", "trn2.48xlarge")
+    lines = [
+        "| shape | parameters | " + " | ".join(types) + " |",
+        "| --- | --- |" + " --- |" * len(types),
+        *(_nodes_row(name, types) for name in SHAPES if not name.startswith("tiny")),
+    ]
+    return between(text, "nodes", "\n\n" + "\n".join(lines) + "\n\n")
+
+
+def _nodes_row(name: str, types: tuple[str, ...]) -> str:
+    options = parse(["--size", name])
+    cells = []
+    for instance in (NEURON_TYPES[kind] for kind in types):
+        # Nodes without EFA exchange too slowly to share a model.
+        found = memory.smallest(options, instance, 256 if instance.has_efa else 1)
+        if found is None:
+            cells.append("none fits")
+        else:
+            nodes, mesh, held = found
+            cells.append(
+                f"**{nodes}**, tensor {mesh.tensor}, {held.total / memory.GIB:.1f} of {memory.of_core(instance) / memory.GIB:.0f} GiB"
+            )
+    return f"| `{name}` | {options.shape.parameters / 1e9:.1f} billion | " + " | ".join(cells) + " |"
 
 
 def _sample(root: Path) -> Rendered:

@@ -23,6 +23,7 @@ SAMPLE = "docs/samples/jobs/bert.yaml"
 ACCOUNT = "docs/samples/account.yaml"
 JOBS: Mapping[str, Mapping[str, Any]] = {
     "batch": {"nodes": 1},
+    "mpijob": {"toolchain": "jax-2.32"},
     "rayjob": {"image": "registry.example/ray-torch-neuronx:2.60.0"},
     "sagemaker": {"image": "123456789012.dkr.ecr.us-west-2.amazonaws.com/bert:1.0"},
     "tfjob": {"toolchain": "none", "image": "registry.example/tensorflow:2.21.0", "start": "tensorflow"},

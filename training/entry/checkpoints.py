@@ -27,10 +27,15 @@ def write(folder: str, step: int, save: Callable[[Path], None], keep: int) -> No
     """Writes a checkpoint of one file under its step by `save`, then deletes all but the newest `keep`."""
     began = time.monotonic()
     Path(folder).mkdir(parents=True, exist_ok=True)
-    for leftover in Path(folder).glob("partial-*"):
-        _delete(leftover)
+    clear(folder)
     save(begin(folder, step))
     finish(folder, step, keep, began)
+
+
+def clear(folder: str) -> None:
+    """Deletes what a save that was cut off has left. One worker calls this while nobody writes: at the start of a training that saves in parts."""
+    for leftover in Path(folder).glob("partial-*"):
+        _delete(leftover)
 
 
 def begin(folder: str, step: int) -> Path:

@@ -26,6 +26,8 @@ class Settings(NamedTuple):
     parameter_servers: int = 0
     heartbeat: str = ""
     hang_after_s: float = 0.0
+    run_id: str = ""
+    """By which torchrun's agents of this start know each other; the job's name where the first node's port is theirs alone."""
 
 
 class Process(NamedTuple):
@@ -106,7 +108,7 @@ def torchrun(place: Place, asked: Settings, command: list[str], python: str) -> 
         meeting += ["--local-addr", place.hosts[place.rank]]
     return [
         python, "-m", "torch.distributed.run", "--nnodes", str(place.node_count), "--nproc-per-node", str(asked.workers),
-        "--node-rank", str(place.rank), "--max-restarts", "0", "--rdzv-id", asked.job, *meeting, "--no-python", *command,
+        "--node-rank", str(place.rank), "--max-restarts", "0", "--rdzv-id", asked.run_id or asked.job, *meeting, "--no-python", *command,
     ]  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from facts.problems import Problem, missing
 from training.duration import seconds
 from training.job import RESUME_EXIT_CODE, Job
 from training.launchers.base import Document, Launcher
-from training.launchers.parts import labels, metadata
+from training.launchers.parts import STAYS, labels, metadata
 from training.payload import files
 from training.phase import Phase
 from training.plan import Plan, nodes_of, plan
@@ -58,7 +58,7 @@ def definition(plan: Plan) -> dict[str, Any]:
             }
         ],
         "volumes": [_volume(volume) for volume in spec["volumes"]],
-        "metadata": {"labels": labels(plan)},
+        "metadata": {"labels": labels(plan), "annotations": dict(STAYS)},
     }
     body: dict[str, Any] = {"jobDefinitionName": job.name, "type": "container", "eksProperties": {"podProperties": pod}}
     if job.restarts.max:

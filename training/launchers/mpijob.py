@@ -13,9 +13,9 @@ from training.environment import environment
 from training.job import Job
 from training.launchers.base import Launcher
 from training.launchers.kubeflow import CONDITIONS, groups_itself, kubeflow_phase, no_exit_codes, scheduling_policy
-from training.launchers.parts import companion, files_object, metadata, pod_group, pod_template, ttl_s
+from training.launchers.parts import companion, metadata, own_objects, pod_group, pod_template, ttl_s
 from training.payload import ENTRY_SCRIPT
-from training.plan import SCRIPTS, Plan, plan
+from training.plan import SCRIPTS, Plan, plan, toolchain_of
 from training.pod import Object
 from training.site import Site
 
@@ -71,7 +71,7 @@ def render(job: Job, site: Site) -> list[Object]:
         },
     }
     made = {"apiVersion": "kubeflow.org/v2beta1", "kind": "MPIJob", "metadata": metadata(found), "spec": spec}
-    return [files_object(found), *([pod_group(found)] if own_group else []), made]
+    return [*own_objects(found), *([pod_group(found)] if own_group else []), made]
 
 
 def _launcher(plan: Plan) -> Object:
@@ -92,8 +92,18 @@ def _worker(plan: Plan, *, gang: bool) -> Object:
 
 
 def problems(job: Job, site: Site) -> Iterator[Problem]:
-    """What mpirun and its operator do not offer."""
+    """What mpirun and its operator do not offer.
+
+    PyTorch on Neuron takes its place among the ranks from torchrun's variables: without TORCHELASTIC_RUN_ID, torch-neuronx sets none of
+    NEURON_PJRT_PROCESSES_NUM_DEVICES, NEURON_PJRT_PROCESS_INDEX and NEURON_RT_ROOT_COMM_ID, and each rank would take all cores of its node.
+    Ray, which starts no torchrun either, sets that variable for the same reason (ray-project/ray python/ray/train/torch/xla/config.py).
+    """
     yield from no_exit_codes(job, "MPIJob")
+    toolchain = toolchain_of(job, site)
+    if toolchain is not None and (job.start or toolchain.start) == "torchrun":
+        wrong = f"{toolchain.name} starts its ranks by torchrun, and mpirun starts those of an MPIJob"
+        hint = "take `launcher: volcano`, or jobset, trainjob or pytorchjob; an MPIJob runs `jax-2.32`, or an image of yours with `toolchain: none`"
+        yield Problem("launcher", "mpijob", wrong, hint=hint)
 
 
 LAUNCHER = Launcher(

@@ -3,16 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from facts.names import EFA_RESOURCE, JOB_LABEL, NEURON_RESOURCE, VOLCANO_SCHEDULER
+from facts.device_claims import claim_template
+from facts.names import JOB_LABEL, VOLCANO_SCHEDULER
 from training.duration import seconds
 from training.job import Job
 from training.payload import files
 from training.plan import Plan
-from training.pod import CONTAINER, Object, files_name, job_pod, pod_spec
+from training.pod import CONTAINER, Object, claim_name, files_name, job_pod, pod_spec
 
 TOOLCHAIN_LABEL, LAUNCHER_LABEL = "trn/toolchain", "trn/launcher"
 GROUP_ANNOTATION = "scheduling.k8s.io/group-name"
 """Of a pod: name of its PodGroup (volcano-sh/volcano, KubeGroupNameAnnotationKey)."""
+STAYS = {"karpenter.sh/do-not-disrupt": "true"}
+"""On every pod of a job: Karpenter would consolidate, or replace as drifted or expired, the node of one, and with it the whole gang starts
+again (Karpenter, disruption, pod-level controls). A head or launcher runs on nodes that Karpenter consolidates first."""
 
 
 def labels(plan: Plan) -> dict[str, str]:
@@ -32,6 +36,14 @@ def files_object(plan: Plan) -> Object:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata(plan, files_name(job.name)), "data": dict(files(job.recipe))}
 
 
+def own_objects(plan: Plan) -> list[Object]:
+    """What is made before the job itself: its files, and the template of what each pod claims where devices are claimed."""
+    if not plan.claims:
+        return [files_object(plan)]
+    name, instance = claim_name(plan.job.name), plan.nodes.instance
+    return [files_object(plan), claim_template(name, plan.site.namespace, labels(plan), plan.claimed, instance)]
+
+
 def pod_template(plan: Plan, *, container: str = CONTAINER, subdomain: str = "", gang: bool | None = None) -> Object:
     """The job's pod for a controller that sets no time limit by itself: Volcano places it where Volcano is.
 
@@ -39,9 +51,9 @@ def pod_template(plan: Plan, *, container: str = CONTAINER, subdomain: str = "",
     `pod_group`, by default where there is Volcano.
     """
     spec = pod_spec(replace(job_pod(plan, container=container), life_s=None))
-    metadata: Object = {"labels": labels(plan)}
+    metadata: Object = {"labels": labels(plan), "annotations": dict(STAYS)}
     if plan.site.gang if gang is None else gang:
-        metadata["annotations"] = {GROUP_ANNOTATION: plan.job.name}
+        metadata["annotations"][GROUP_ANNOTATION] = plan.job.name
         spec["schedulerName"] = VOLCANO_SCHEDULER
     if subdomain:
         spec["subdomain"] = subdomain
@@ -79,23 +91,22 @@ def companion(plan: Plan, command: Sequence[str], *, container: str, cpu: str, m
 
     It stays off the Neuron nodes, which the workers fill.
     """
-    pod = replace(job_pod(plan, container=container), command=tuple(command), devices={}, selector={}, life_s=None)
+    pod = replace(job_pod(plan, container=container), command=tuple(command), devices={}, claim=None, selector={}, life_s=None)
     spec = pod_spec(replace(pod, cpu=cpu, memory=memory, shared_memory_gib=1))
     del spec["tolerations"]
-    return {"metadata": {"labels": labels(plan)}, "spec": spec}
+    return {"metadata": {"labels": labels(plan), "annotations": dict(STAYS)}, "spec": spec}
 
 
 def minimum_resources(plan: Plan) -> dict[str, str]:
-    """Devices of all pods together."""
-    minimum = {NEURON_RESOURCE: str(plan.chip_count * plan.job.nodes)}
-    if plan.interface_count:
-        minimum[EFA_RESOURCE] = str(plan.interface_count * plan.job.nodes)
-    return minimum
+    """Devices of all pods together; what they claim, Volcano reads from the claims (volcano-sh/volcano v1.15 GetMinDRAResources)."""
+    return {name: str(count * plan.job.nodes) for name, count in job_pod(plan).devices.items()}
 
 
 def pod_group(plan: Plan) -> Object:
     """Volcano's PodGroup for pods that are not a Volcano Job's: all of them are placed together, or none."""
-    spec: Object = {"minMember": plan.job.nodes, "minResources": minimum_resources(plan)}
+    spec: Object = {"minMember": plan.job.nodes}
+    if minimum := minimum_resources(plan):
+        spec["minResources"] = minimum
     if plan.queue is not None:
         spec["queue"] = plan.queue
     if plan.job.priority is not None:

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
-from facts.catalogue import NEURON_TYPES
-from facts.names import NEURON_CORE_RESOURCE
+from facts.names import NEURON_CORE_RESOURCE, NEURON_RESOURCE
 from facts.neuron_releases import (
     AMI_RELEASES,
     NEWEST_AMI_DATE,
-    NEWEST_DRIVER,
+    OLDEST_SDK,
     SDK_RELEASES,
     SdkRelease,
     ami_date,
@@ -19,24 +19,29 @@ from facts.neuron_releases import (
 )
 from facts.toolchains import TOOLCHAINS, Toolchain, of_image
 from training.lint.finding import Finding
-from training.lint.rules_hardware import instance_of, nodes_of
+from training.lint.placement import instance_of, nodes_for, types_of
 from training.lint.workloads import Container, Workload
 from training.site import Site
 
-DEAD_VARIABLES = {
-    "NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS": "Neuron SDK 2.31 made it without effect (aws-neuron/aws-neuron-sdk, release notes 2.31)",
-    "XLA_USE_BF16": "PyTorch/XLA 2.6 removed it (pytorch/xla, release notes)",
-    "XLA_DOWNCAST_BF16": "PyTorch/XLA 2.6 removed it (pytorch/xla, release notes)",
-}
-"""Variables that once did something on Neuron, with since when they do not."""
-FOREIGN_VARIABLES = re.compile(r"(NCCL|TORCH_NCCL|CUDA|PYTORCH_CUDA|NVIDIA|TPU)_[A-Z0-9_]+")
-"""Of other accelerators; nothing on Neuron reads them."""
+_XLA_ONLY = "only PyTorch/XLA reads it (pytorch/xla, torch_xla/csrc/dtype.cpp, up to 2.9)"
+_DEAD_FROM = {"NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS": ((2, 31), "aws-neuron/aws-neuron-sdk, release notes 2.31")}
+"""Variables of Neuron without effect from a release of the SDK on, with the source."""
+FOREIGN_VARIABLES = re.compile(r"(NCCL(?!_DEBUG)|TORCH_NCCL|CUDA|PYTORCH_CUDA|NVIDIA|TPU)_[A-Z0-9_]+")
+"""Of other accelerators; nothing on Neuron reads them. NCCL_DEBUG turns the log of Neuron's collectives on (aws-neuron/aws-neuron-sdk, training
+troubleshooting)."""
 CACHE_VARIABLE = "NEURON_COMPILE_CACHE_URL"
 SHARE_STORE = "TORCH_DISABLE_SHARE_RDZV_TCP_STORE"
 _CACHE_FLAG = re.compile(r"--cache_dir[= ]([^\s\"']+)")
 _PROCESSES = re.compile(r"--nproc[_-]per[_-]node[= ]\s*\"?([0-9]+)")
+_SEVERAL = re.compile(r"--nproc[_-]per[_-]node[= ]\s*\"?[${]|\b(?:mpirun|mpiexec)\b")
+"""A number of processes that the manifest leaves to something else."""
 _RESTARTS = re.compile(r"--max[_-]restarts[= ]\s*\"?([0-9]+)")
 _SDK = re.compile(r"neuronx[^:]*:.*-sdk(?P<sdk>[0-9]+\.[0-9]+)")
+_IDLE = re.compile(r"(?:^|[\s;&/])sleep\s+(?:infinity|[0-9]+)")
+_INDEX, _MASTER = "JOB_COMPLETION_INDEX", "MASTER_ADDR"
+_OF_ONE_POD = {"localhost", "127.0.0.1", "::1", "$(POD_IP)", "$(HOSTNAME)", "$(POD_NAME)"}
+_LEAST_PROCESSORS = 1
+"""Processors for each worker: it traces graphs, feeds data and drives its core, each in Python."""
 
 
 def unpinned_image(found: list[Workload], _: Site | None) -> Iterator[Finding]:
@@ -54,27 +59,46 @@ def unpinned_image(found: list[Workload], _: Site | None) -> Iterator[Finding]:
 
 
 def driver(found: list[Workload], site: Site | None) -> Iterator[Finding]:
-    """An image whose runtime does not start on the node's driver."""
+    """An image whose runtime does not start on the driver of the nodes that the pod may be placed on."""
     for workload, container in _on_neuron(found):
-        match = _SDK.search(container.image or "")
-        release = SDK_RELEASES.get(match["sdk"]) if match else None
-        if release is None:
+        sdk = _sdk(container)
+        if sdk is None:
             continue
-        nodes = nodes_of(workload, site)
-        try:
-            has = ami_driver(nodes.release_version) if nodes is not None else NEWEST_DRIVER
-        except ValueError:
-            continue  # the stack's own check reports it
-        conflict = runtime_conflict(has, release.runtime)
-        if conflict is not None:
-            where = f"nodes of {nodes.name}" if nodes is not None else f"AMI releases from {NEWEST_AMI_DATE} on"
+        for where, release_version in _drivers_of(workload, site):
+            try:
+                has = ami_driver(release_version)
+            except ValueError:
+                continue  # the stack's own check reports it
+            release = SDK_RELEASES.get(".".join(map(str, sdk)))
+            if release is None and sdk > OLDEST_SDK.number:
+                continue
+            # Of a release before the table the runtime is older than the oldest that it has.
+            conflict = runtime_conflict(has, release.runtime if release is not None else OLDEST_SDK.runtime)
+            if conflict is None:
+                continue
+            name = ".".join(map(str, sdk))
+            age = "" if release is not None else f", which is older than {OLDEST_SDK.name}, the oldest known here,"
             # Without a cluster the nodes are not known: those of another stack may have what the image needs.
-            else_where = "" if nodes is not None else "; `--stack NAME` looks at the nodes of a stack in place of the newest"
+            else_where = "" if site is not None else "; `--stack NAME` looks at the nodes of a stack in place of the newest"
+            fix = f"{_fitting_release(release)}, or take" if release is not None else "take"
             yield Finding(
                 "image-and-driver", workload.document.index, (*container.path, "image"),
-                f"the image of SDK {release.name} does not start on {where}: driver {version_text(has)}", conflict,
-                f"{_fitting_release(release)}, or take an image of SDK 2.31 or later{else_where}",
+                f"the image of SDK {name}{age} does not start on {where}: driver {version_text(has)}", conflict,
+                f"{fix} an image of SDK 2.31 or later{else_where}",
             )  # fmt: skip
+
+
+def _sdk(container: Container) -> tuple[int, ...] | None:
+    """Release of the Neuron SDK in one of AWS's images, by its tag."""
+    match = _SDK.search(container.image or "")
+    return tuple(map(int, match["sdk"].split("."))) if match else None
+
+
+def _drivers_of(workload: Workload, site: Site | None) -> list[tuple[str, str | None]]:
+    """Nodes that the pod may be placed on, with their AMI release; without a cluster the newest."""
+    if site is None:
+        return [(f"AMI releases from {NEWEST_AMI_DATE} on", None)]
+    return [(f"nodes of {nodes.name}", nodes.release_version) for nodes in nodes_for(workload, site)]
 
 
 def _fitting_release(release: SdkRelease) -> str:
@@ -88,11 +112,20 @@ def _fitting_release(release: SdkRelease) -> str:
 
 
 def variables(found: list[Workload], _: Site | None) -> Iterator[Finding]:
-    """Variables without effect."""
+    """Variables without effect in the image that they are set for; of an image that is not known nothing is said."""
     for workload, container in _on_neuron(found):
+        toolchain, sdk = of_image(container.image or ""), _sdk(container)
         for name, (_value, path) in container.environment.items():
-            if name in DEAD_VARIABLES:
-                yield Finding("dead-variable", workload.document.index, path, f"`{name}` has no effect", DEAD_VARIABLES[name], "delete it")
+            since, source = _DEAD_FROM.get(name, (None, ""))
+            if since is not None and sdk is not None and sdk >= since:
+                yield Finding(
+                    "dead-variable", workload.document.index, path, f"`{name}` has no effect since SDK {'.'.join(map(str, since))}", source, "delete it",
+                )  # fmt: skip
+            elif name in ("XLA_USE_BF16", "XLA_DOWNCAST_BF16") and toolchain is not None and toolchain.framework != "torch-xla":
+                yield Finding(
+                    "dead-variable", workload.document.index, path, f"`{name}` has no effect with {toolchain.name}", _XLA_ONLY,
+                    "delete it, and choose the precision in the script",
+                )  # fmt: skip
             elif FOREIGN_VARIABLES.fullmatch(name):
                 yield Finding(
                     "foreign-variable", workload.document.index, path, f"`{name}` has no effect on Neuron",
@@ -100,27 +133,13 @@ def variables(found: list[Workload], _: Site | None) -> Iterator[Finding]:
                 )  # fmt: skip
 
 
-def efa_variables(found: list[Workload], _: Site | None) -> Iterator[Finding]:
-    """EFA asked for, and libfabric free to take TCP."""
+def shared_memory(found: list[Workload], _: Site | None) -> Iterator[Finding]:
+    """Several processes of one node share memory; Kubernetes gives 64 MiB."""
     for workload, container in _on_neuron(found):
-        if workload.pod is not None and workload.interface_count and "FI_PROVIDER" not in container.environment:
-            yield Finding(
-                "efa-not-forced", workload.document.index, container.path, "`FI_PROVIDER` is not set beside EFA interfaces",
-                "libfabric falls back to TCP without a message where EFA does not work", "set `FI_PROVIDER: efa` and `FI_EFA_USE_DEVICE_RDMA: \"1\"`",
-            )  # fmt: skip
-
-
-def shared_memory(found: list[Workload], site: Site | None) -> Iterator[Finding]:
-    """Ranks of one node share memory; Kubernetes gives 64 MiB."""
-    for workload, container in _on_neuron(found):
-        if workload.pod is None or _processes(container) == 1:
+        if workload.pod is None or not _has_several_processes(container):
             continue
         mounts = container.value.get("volumeMounts")
         if isinstance(mounts, list) and any(isinstance(mount, dict) and mount.get("mountPath") == "/dev/shm" for mount in mounts):
-            continue
-        asked = next(iter(workload.devices.values()), (1, ()))
-        instance = instance_of(workload, site)
-        if asked[0] < 2 and (instance is None or instance.chip_count == 1):
             continue
         yield Finding(
             "small-shared-memory", workload.document.index, container.path, "nothing is mounted at /dev/shm",
@@ -154,7 +173,7 @@ def processes(found: list[Workload], site: Site | None) -> Iterator[Finding]:
         toolchain = of_image(container.image or "")
         if count is None or workload.asks(NEURON_CORE_RESOURCE):
             continue
-        allowed = _allowed(toolchain, [instance.name] if instance is not None else list(NEURON_TYPES))
+        allowed = _allowed(toolchain, [each.name for each in types_of(workload, site)])
         if allowed and count not in allowed:
             where = instance.name if instance is not None else "any Trainium instance"
             with_what = f" with {toolchain.name}" if toolchain is not None else ""
@@ -175,11 +194,84 @@ def restarts(found: list[Workload], _: Site | None) -> Iterator[Finding]:
             )  # fmt: skip
 
 
+def idle_cores(found: list[Workload], site: Site | None) -> Iterator[Finding]:
+    """torchrun with fewer processes than the pod has cores, each of which drives one."""
+    for workload, container in _on_neuron(found):
+        count, instance, asked = _processes(container), instance_of(workload, site), workload.asks(NEURON_RESOURCE)
+        given = {"NEURON_RT_NUM_CORES", "NEURON_RT_VISIBLE_CORES", "NEURON_RT_VIRTUAL_CORE_SIZE"} & container.environment.keys()
+        if count is None or count < 2 or instance is None or asked is None or given or not _PROCESSES.search(container.text):
+            continue
+        sizes = {nodes.logical_core_size for nodes in nodes_for(workload, site)} or {None}
+        cores = min(instance.cores_at(size) for size in sizes) * asked[0] // instance.chip_count
+        if count < cores:
+            yield Finding(
+                "idle-cores", workload.document.index, _processes_path(container), f"{count} processes, and {asked[0]} chips of {instance.name} have {cores} cores",
+                "torchrun's workers drive one core each (aws-neuron/aws-neuron-sdk, torch-neuronx): the others are paid for and idle",
+                f"run {cores} processes, or ask for {max(1, count * instance.chip_count // instance.cores_at(max(sizes, key=lambda size: size or 0)))} chips",
+            )  # fmt: skip
+
+
+def few_processors(found: list[Workload], _: Site | None) -> Iterator[Finding]:
+    """A limit of processors that all workers of a pod share."""
+    for workload, container in _on_neuron(found):
+        count, limits = _processes(container), (container.value.get("resources") or {})
+        limits = limits.get("limits") if isinstance(limits, dict) else None
+        given = str(limits.get("cpu", "")) if isinstance(limits, dict) else ""
+        cpus = (
+            float(given[:-1]) / 1000
+            if re.fullmatch(r"[0-9]+m", given)
+            else float(given)
+            if re.fullmatch(r"[0-9]+(\.[0-9]+)?", given)
+            else None
+        )
+        if count is not None and cpus is not None and cpus < count * _LEAST_PROCESSORS:
+            yield Finding(
+                "few-processors", workload.document.index, (*container.path, "resources", "limits", "cpu"), f"{given} CPUs for {count} processes",
+                "each traces graphs, reads data and drives its core: throttled, all cores wait for the slowest", f"set {count} or more, or no limit",
+            )  # fmt: skip
+
+
+def own_master(found: list[Workload], _: Site | None) -> Iterator[Finding]:
+    """Every pod that is its own master: as many trainings of one node as there are pods."""
+    for workload, container in _on_neuron(found):
+        if workload.gang_size < 2 or _MASTER not in container.environment:
+            continue
+        value, path = container.environment[_MASTER]
+        entry: Any = next((each for each in container.value.get("env") or () if isinstance(each, dict) and each.get("name") == _MASTER), {})
+        for key in ("valueFrom", "fieldRef", "fieldPath"):
+            entry = entry.get(key) if isinstance(entry, dict) else None
+        if value in _OF_ONE_POD or entry in ("status.podIP", "metadata.name", "status.hostIP"):
+            yield Finding(
+                "own-master", workload.document.index, path, f"`{_MASTER}` of each of {workload.gang_size} pods is the pod itself",
+                "each waits for others that never come, or trains alone", "name the first pod by its stable name, such as `JOB-0.SERVICE`",
+            )  # fmt: skip
+
+
+def index_of_none(found: list[Workload], _: Site | None) -> Iterator[Finding]:
+    """A Job that reads its pods' index and gives none."""
+    for workload, container in _on_neuron(found):
+        document, spec = workload.document, workload.document.value.get("spec")
+        if document.kind != "Job" or document.value.get("apiVersion") != "batch/v1" or not isinstance(spec, dict):
+            continue
+        if spec.get("completionMode") != "Indexed" and _INDEX in f"{container.text} {container.value.get('env')}":
+            yield Finding(
+                "no-completion-index", document.index, ("spec", "completionMode"), f"`{_INDEX}` is read, and the Job is not indexed",
+                "Kubernetes sets it with `completionMode: Indexed` only (Kubernetes, Indexed Job): every pod takes an empty rank",
+                "set `completionMode: Indexed`",
+            )  # fmt: skip
+
+
 def _on_neuron(found: list[Workload]) -> Iterator[tuple[Workload, Container]]:
     for workload in found:
         container = workload.on_neuron
         if container is not None:
             yield workload, container
+
+
+def _has_several_processes(container: Container) -> bool:
+    """Whether it is sure to start more than one process that trains."""
+    count = _processes(container)
+    return count > 1 if count is not None else bool(_SEVERAL.search(container.text)) and not _IDLE.search(container.text)
 
 
 def _processes(container: Container) -> int | None:
@@ -203,4 +295,6 @@ def _allowed(toolchain: Toolchain | None, types: list[str]) -> set[int]:
     return {count for each in chosen for name in types for count in each.workers.get(name, ())}
 
 
-RULES = (unpinned_image, driver, variables, efa_variables, shared_memory, shared_cache, processes, restarts)
+RULES = (
+    unpinned_image, driver, variables, shared_memory, shared_cache, processes, restarts, idle_cores, few_processors, own_master, index_of_none,
+)  # fmt: skip

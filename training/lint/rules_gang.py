@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from training.lint.finding import Finding
-from training.lint.workloads import Workload
+from training.lint.workloads import INDEPENDENT, Workload
 from training.site import Site
 
 
@@ -33,4 +33,14 @@ def restarts_alone(found: list[Workload], _: Site | None) -> Iterator[Finding]:
             )  # fmt: skip
 
 
-RULES = (half_a_gang, restarts_alone)
+def no_pods(found: list[Workload], _: Site | None) -> Iterator[Finding]:
+    """A training that asks for no pod at all."""
+    for workload in found:
+        if workload.on_neuron is not None and workload.count == 0 and workload.document.kind not in INDEPENDENT:
+            yield Finding(
+                "no-pods", workload.document.index, workload.path, "its number of pods is 0",
+                "nothing is started, and the job never ends", "set the number of nodes that train",
+            )  # fmt: skip
+
+
+RULES = (half_a_gang, restarts_alone, no_pods)

@@ -2,31 +2,13 @@
 
 from collections.abc import Iterator
 
-from facts.catalogue import NEURON_TYPES, InstanceType
-from facts.names import EFA_RESOURCE, GROUP_LABEL, NEURON_CORE_RESOURCE, NEURON_RESOURCE, NEURON_TAINT, POOL_LABEL
+from facts.device_claims import NEURON_CLASS
+from facts.names import EFA_RESOURCE, NEURON_CORE_RESOURCE, NEURON_RESOURCE, NEURON_TAINT
 from facts.node_resources import chip_counts
-from training.lint.finding import Finding
+from training.lint.finding import Finding, Path
+from training.lint.placement import instance_of, nodes_for, types_of
 from training.lint.workloads import DEAD_RESOURCE, Workload
-from training.site import Nodes, Site
-
-INSTANCE_LABELS = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
-
-
-def nodes_of(workload: Workload, site: Site | None) -> Nodes | None:
-    """The node group or pool that the pod selects; None where it selects none, or there is no cluster to look in."""
-    selector = workload.selector
-    return site.nodes(selector.get(GROUP_LABEL), selector.get(POOL_LABEL)) if site is not None else None
-
-
-def instance_of(workload: Workload, site: Site | None) -> InstanceType | None:
-    """The instance type that the pod runs on: the one it selects, else the only one that the cluster has."""
-    named = next((workload.selector[label] for label in INSTANCE_LABELS if label in workload.selector), None)
-    if named is not None:
-        return NEURON_TYPES.get(named)
-    if (nodes := nodes_of(workload, site)) is not None:
-        return nodes.instance
-    types = {nodes.instance.name for nodes in (*site.node_groups.values(), *site.pools.values())} if site is not None else set[str]()
-    return NEURON_TYPES[types.pop()] if len(types) == 1 else None
+from training.site import Site
 
 
 def dead_resource(found: list[Workload], _: Site | None) -> Iterator[Finding]:
@@ -35,7 +17,7 @@ def dead_resource(found: list[Workload], _: Site | None) -> Iterator[Finding]:
         if asked := workload.asks(DEAD_RESOURCE):
             yield Finding(
                 "dead-resource", workload.document.index, asked[1], f"no node offers `{DEAD_RESOURCE}`: the pod waits for ever",
-                "device plug-ins since 2.20 offer `aws.amazon.com/neuron` alone", f"ask for `{NEURON_RESOURCE}`: the same number of chips",
+                "device plug-ins since 2.20 offer `aws.amazon.com/neuron` and `aws.amazon.com/neuroncore`", f"ask for `{NEURON_RESOURCE}`: the same number of chips",
             )  # fmt: skip
 
 
@@ -55,8 +37,8 @@ def more_than_a_node(found: list[Workload], site: Site | None) -> Iterator[Findi
     """More chips, cores or interfaces than any node has, or a number of chips that are not connected."""
     for workload in found:
         instance = instance_of(workload, site)
-        types = [instance] if instance is not None else list(NEURON_TYPES.values())
-        where = instance.name if instance is not None else "any instance type"
+        types = types_of(workload, site)
+        where = " or ".join(each.name for each in types) if len(types) < 4 else "any instance type"
         most = {
             NEURON_RESOURCE: max(each.chip_count for each in types),
             DEAD_RESOURCE: max(each.chip_count for each in types),
@@ -79,39 +61,63 @@ def more_than_a_node(found: list[Workload], site: Site | None) -> Iterator[Findi
             )  # fmt: skip
 
 
-def missing_efa(found: list[Workload], site: Site | None) -> Iterator[Finding]:
-    """Several whole nodes, and no EFA between them."""
+def too_few_interfaces(found: list[Workload], site: Site | None) -> Iterator[Finding]:
+    """Several whole nodes, and none or a part of their EFA interfaces."""
     for workload in found:
-        asked = workload.asks(NEURON_RESOURCE) or workload.asks(DEAD_RESOURCE)
+        asked = workload.asks(NEURON_RESOURCE) or workload.asks(DEAD_RESOURCE) or _claimed(workload)
         instance = instance_of(workload, site)
         whole = asked is not None and asked[0] >= (instance.chip_count if instance is not None else 16)
-        if not whole or _nodes_of_job(workload, found) < 2 or workload.interface_count or (instance is not None and not instance.has_efa):
+        nodes, count = _nodes_of_job(workload, found), instance.efa_count if instance is not None else 8
+        if not whole or nodes < 2 or workload.interface_count >= count or (instance is not None and not instance.has_efa):
             continue
-        count = instance.efa_count if instance is not None else 8
         assert asked is not None
+        of_type = "" if instance is not None else " (16 on trn1n and trn2)"
+        if workload.interface_count:
+            # Of a node that is not known nothing is said: it may have as many.
+            if instance is not None:
+                yield Finding(
+                    "fewer-interfaces", workload.document.index, (workload.asks(EFA_RESOURCE) or asked)[1],
+                    f"{workload.interface_count} of the {count} EFA interfaces of {instance.name} for all of its chips",
+                    "each chip sends by the interfaces near it: those without one share what is left", f"ask for `{EFA_RESOURCE}: {count}`",
+                )  # fmt: skip
+            continue
         yield Finding(
-            "missing-efa", workload.document.index, asked[1][:-2], f"{_nodes_of_job(workload, found)} nodes, and no `{EFA_RESOURCE}`",
-            "collectives between the nodes go over TCP, or do not start",
-            f"ask for `{EFA_RESOURCE}: {count}`" + ("" if instance is not None else " (16 on trn1n and trn2)"),
+            "missing-efa", workload.document.index, asked[1][:-2], f"{nodes} nodes, and no `{EFA_RESOURCE}`",
+            "collectives between nodes do not start: the OFI plug-in takes EFA alone on Neuron (aws-ofi-nccl, src/platform-aws.cpp)",
+            f"ask for `{EFA_RESOURCE}: {count}`{of_type}",
         )  # fmt: skip
 
 
+def _claimed(workload: Workload) -> tuple[int, Path] | None:
+    """Chips that it claims, and the place of its container's resources, as an amount would have it."""
+    counts = [16 if claim.count is None else claim.count for claim in workload.claimed(NEURON_CLASS)]
+    container = workload.on_neuron
+    return (sum(counts), (*container.path, "resources", "claims", 0, "name")) if counts and container is not None else None
+
+
 def _nodes_of_job(workload: Workload, found: list[Workload]) -> int:
-    """Pods with Neuron of the document that the workload is in."""
-    return sum(other.count for other in found if other.document is workload.document and other.on_neuron is not None)
+    """Pods with Neuron that train together with those of the workload."""
+    if workload.gang_size < workload.count and workload.gang is None:
+        return workload.gang_size
+    return sum(other.gang_size for other in found if other.document is workload.document and other.on_neuron is not None)
 
 
-def missing_toleration(found: list[Workload], _: Site | None) -> Iterator[Finding]:
-    """On Neuron nodes only what tolerates their taint is placed; EKS adds that for the taint's own resource alone."""
+def missing_toleration(found: list[Workload], site: Site | None) -> Iterator[Finding]:
+    """On the Neuron nodes of a stack only what tolerates their taint is placed; EKS adds that for the taint's own resource alone."""
     for workload in found:
-        if workload.pod is None or workload.on_neuron is None or workload.asks(NEURON_RESOURCE):
+        if (
+            site is None
+            or workload.pod is None
+            or workload.on_neuron is None
+            or any(NEURON_RESOURCE in each.asked for each in workload.containers)
+        ):
             continue
         tolerations = workload.pod.get("tolerations")
         if isinstance(tolerations, list) and any(_tolerates(item) for item in tolerations):
             continue
         yield Finding(
             "missing-toleration", workload.document.index, workload.path, f"the pod does not tolerate the taint `{NEURON_TAINT}`",
-            f"Neuron nodes have it, and EKS adds the toleration only to pods that ask for `{NEURON_RESOURCE}`",
+            f"Neuron nodes of stack {site.stack} have it, and EKS adds the toleration only to pods that ask for `{NEURON_RESOURCE}`",
             f"add a toleration with `key: {NEURON_TAINT}` and `operator: Exists`",
         )  # fmt: skip
 
@@ -125,17 +131,18 @@ def _tolerates(toleration: object) -> bool:
 def grace_beyond_block(found: list[Workload], site: Site | None) -> Iterator[Finding]:
     """A pod on a capacity block that may take longer to stop than the block leaves."""
     for workload in found:
-        nodes = nodes_of(workload, site)
         grace = (workload.pod or {}).get("terminationGracePeriodSeconds")
-        if nodes is None or nodes.block is None or not isinstance(grace, int) or grace <= nodes.block.to_save.total_seconds():
+        if not isinstance(grace, int):
             continue
-        left = int(nodes.block.to_save.total_seconds())
-        yield Finding(
-            "grace-beyond-block", workload.document.index, (*workload.path, "terminationGracePeriodSeconds"),
-            f"the pod may take {grace} seconds to save, nodes of {nodes.name} are terminated {left} seconds after they begin to be drained",
-            "EC2 terminates the instances of a capacity block 30 minutes before its end, whatever runs on them",
-            f"write smaller checkpoints and set {left} or less, or drain earlier by `{nodes.path}.capacityBlock` of the stack file",
-        )  # fmt: skip
+        for nodes in nodes_for(workload, site):
+            left = int(nodes.block.to_save.total_seconds()) if nodes.block is not None else grace
+            if grace > left:
+                yield Finding(
+                    "grace-beyond-block", workload.document.index, (*workload.path, "terminationGracePeriodSeconds"),
+                    f"the pod may take {grace} seconds to save, nodes of {nodes.name} are terminated {left} seconds after they begin to be drained",
+                    "EC2 terminates the instances of a capacity block 30 minutes before its end, whatever runs on them",
+                    f"write smaller checkpoints and set {left} or less, or drain earlier by `{nodes.path}.capacityBlock` of the stack file",
+                )  # fmt: skip
 
 
-RULES = (grace_beyond_block, dead_resource, device_count, more_than_a_node, missing_efa, missing_toleration)
+RULES = (grace_beyond_block, dead_resource, device_count, more_than_a_node, too_few_interfaces, missing_toleration)

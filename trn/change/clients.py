@@ -50,6 +50,10 @@ class Access(Voice, Protocol):
         """Connections to image registries."""
         ...
 
+    def hub(self) -> "PoolManager":
+        """Connections to Hugging Face, whose data sets and tokenizers are no part of any account."""
+        ...
+
     def pause(self, seconds: float) -> None:
         """Let time pass until the next look."""
         ...
@@ -70,6 +74,12 @@ class Access(Voice, Protocol):
 def kubeconfig_for(api: Api, entry: dict[str, Any]) -> dict[str, Any]:
     """As `aws eks update-kubeconfig` writes it."""
     return kubeconfig(entry["name"], api.region, entry["endpoint"], entry["certificateAuthority"]["data"])
+
+
+def _connections() -> "PoolManager":
+    from urllib3 import PoolManager, Timeout
+
+    return PoolManager(timeout=Timeout(connect=10, read=120))
 
 
 class Live:
@@ -100,9 +110,11 @@ class Live:
 
     def registries(self) -> "PoolManager":
         """Over HTTP, with a time limit for each step."""
-        from urllib3 import PoolManager, Timeout
+        return _connections()
 
-        return PoolManager(timeout=Timeout(connect=10, read=120))
+    def hub(self) -> "PoolManager":
+        """The same."""
+        return _connections()
 
     def pause(self, seconds: float) -> None:
         """Wait."""

@@ -42,6 +42,8 @@ class StackCluster:
     """Whether the command is about the account and the stack, and may come before the cluster."""
     may_be_unfinished: bool = False
     """Whether the command ends what a killed run began, the cluster's creation among it: the state need not know the end of that."""
+    is_from_others: bool = False
+    """Whether another program made the cluster, so that no tag of ours is on it: the stack is to take it over."""
 
 
 @dataclass(frozen=True)
@@ -165,14 +167,15 @@ def refuse_mismatch(ownership: Ownership, *, unfinished: bool = False) -> None:
     """
     subject, own, seen = ownership.subject, ownership.state.identity, ownership.seen
     refuse_another_name(subject, ownership.state, seen.region)
-    if ownership.status and ownership.tags.get(CLUSTER_TAG) != subject.cluster:
+    if ownership.status and ownership.tags.get(CLUSTER_TAG) != subject.cluster and not subject.is_from_others:
         wrong = f"there is an EKS cluster `{subject.cluster}` in {seen.region} that lacks the tag {CLUSTER_TAG}={subject.cluster}"
         raise OwnershipError(f"{wrong}: it is not this program's", "nothing was changed; give the stack another `trn:name`")
     if own is None:
         if ownership.status and not ownership.state.is_gone and not (unfinished and seen.stack):
             wrong = f"Pulumi's state of stack `{subject.stack}` does not hold the cluster `{subject.cluster}` that is in the account"
             raise OwnershipError(_told(wrong, seen.lines()), "is this the stack that made it, and `pulumi whoami --verbose` its backend?")
-        refuse_other_stack(subject, seen.stack)
+        if not subject.is_from_others:
+            refuse_other_stack(subject, seen.stack)
         return
     wrong = differences(own, seen, unfinished=unfinished)
     if wrong:

@@ -17,8 +17,10 @@ from addons.training_operator import TrainingOperatorSettings
 from addons.volcano import VolcanoSettings
 from facts.capacity_blocks import KARPENTER_DRAIN, Use
 from facts.catalogue import NEURON_TYPES
+from facts.names import EFA_LABEL
+from facts.node_labels import of_karpenter, of_managed_group, well_known
 from stacks.cluster import cluster_of
-from stacks.settings import NodeGroup, Settings, largest_size, uses_efa
+from stacks.settings import Settings, largest_size, neuron_labels, uses_efa
 from training.site import JobQueue, Nodes, Site
 
 GROUPING: Mapping[str, type[KubeRaySettings | MpiOperatorSettings | TrainingOperatorSettings]] = {
@@ -40,11 +42,13 @@ def site_of(settings: Settings, stack: str) -> Site:
     slurm = addons.of(SlurmSettings)
     taken = slurm.node_groups if slurm.enabled else ()
     efa, neuron = addons.of(EfaSettings), addons.of(NeuronSettings)
-    by_plugin = efa.enabled and efa.devices == "device-plugin"
-    groups = {name: _group(name, group, by_plugin) for name, group in settings.node_groups.items()}
+    groups = {name: _group(settings, name, efa.enabled) for name in settings.node_groups}
     batch = addons.of(BatchSettings)
     minor = settings.control_plane.kubernetes_version
-    pools = {name: _pool(name, pool, f"{minor}.0-{karpenter.ami_version[1:]}", by_plugin) for name, pool in karpenter.neuron_pools.items()}
+    pools = {
+        name: _pool(settings, name, pool, f"{minor}.0-{karpenter.ami_version[1:]}", efa.enabled)
+        for name, pool in karpenter.neuron_pools.items()
+    }
     parents = {queue.parent for queue in volcano.queues.values()}
     queues = {name: JobQueue(name, name not in parents, queue.capability) for name, queue in volcano.queues.items()}
     lustre = settings.storage.lustre
@@ -58,7 +62,8 @@ def site_of(settings: Settings, stack: str) -> Site:
         pools=pools if karpenter.enabled else {},
         queues=queues if volcano.enabled else {},
         toolchain=settings.training.toolchain,
-        devices_by_plugin=neuron.enabled and neuron.devices == "device-plugin",
+        devices=neuron.devices if neuron.enabled else None,
+        efa_devices=efa.devices,
         gang=volcano.enabled,
         own_gangs=frozenset(key for key, settings_of in GROUPING.items() if addons.of(settings_of).batch_scheduler == "volcano"),
         hyper_nodes=volcano.enabled and volcano.topology,
@@ -70,22 +75,26 @@ def site_of(settings: Settings, stack: str) -> Site:
     )
 
 
-def _group(name: str, group: NodeGroup, by_plugin: bool) -> Nodes:
+def _group(settings: Settings, name: str, offers_efa: bool) -> Nodes:
+    group = settings.node_groups[name]
+    instance = NEURON_TYPES[group.instance_type]
+    own = {key: (value,) for key, value in neuron_labels(group).items()}
     return Nodes(
         name=name,
-        instance=NEURON_TYPES[group.instance_type],
+        instance=instance,
         size=group.size,
         largest_size=largest_size(group),
         uses_efa=uses_efa(group),
-        efa_by_plugin=by_plugin,
+        offers_efa=offers_efa,
         release_version=group.release_version,
         logical_core_size=group.logical_core_size,
         block=Use(block.window, timedelta(minutes=block.checkpoint_minutes)) if (block := group.capacity_block) else None,
         hours=group.schedule.hours if group.schedule is not None else None,
+        labels={**own, **well_known(instance, settings.region, settings.zones_of(group)), **of_managed_group(name, group.capacity_type)},
     )
 
 
-def _pool(name: str, pool: KarpenterNeuronPool, release: str, by_plugin: bool) -> Nodes:
+def _pool(settings: Settings, name: str, pool: KarpenterNeuronPool, release: str, offers_efa: bool) -> Nodes:
     instance = NEURON_TYPES[pool.instance_type]
     return Nodes(
         name=name,
@@ -93,8 +102,13 @@ def _pool(name: str, pool: KarpenterNeuronPool, release: str, by_plugin: bool) -
         size=pool.max_nodes if pool.static else 0,
         largest_size=pool.max_nodes,
         uses_efa=instance.has_efa,
-        efa_by_plugin=by_plugin,
+        offers_efa=offers_efa,
         release_version=release,
         is_pool=True,
         block=Use(pool.capacity_block.window, KARPENTER_DRAIN) if pool.capacity_block is not None else None,
+        labels={
+            **({EFA_LABEL: ("true",)} if instance.has_efa else {}),
+            **well_known(instance, settings.region, (pool.zone_id or settings.network.zones[0],)),
+            **of_karpenter(name, instance, pool.capacity_type),
+        },
     )

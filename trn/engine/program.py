@@ -15,6 +15,7 @@ from stacks.rules import notices
 from stacks.settings import Settings
 from trn.engine.assumed_account import assumed_description, assumption
 from trn.engine.stack_file import StackFile
+from trn.engine.stack_names import StackFileError
 
 
 def settings_of(stack_file: StackFile, *, rehearsal: bool = True) -> Settings:
@@ -26,8 +27,12 @@ def settings_of(stack_file: StackFile, *, rehearsal: bool = True) -> Settings:
 
 
 def stack_of(stack_file: StackFile) -> Stack:
-    """The program with the configuration of a stack file."""
-    return Stack(program_at(stack_file.root), stack_file.project, stack_file.stack, stack_file.as_pulumi)
+    """The program with the configuration of a stack file. Raises StackFileError where there is no program."""
+    program = program_at(stack_file.root)
+    if not program.path.is_file():
+        wrong = f"there is no {program.path.name}, the program, beside {stack_file.root}/Pulumi.yaml"
+        raise StackFileError(wrong, "run trn in a clone of this repository, or copy its program here")
+    return Stack(program, stack_file.project, stack_file.stack, stack_file.as_pulumi)
 
 
 def record_stack(stack_file: StackFile, *, seed: int = 0) -> Recording:

@@ -35,7 +35,7 @@ def project_root(start: Path) -> Path:
 
 def stacks_in(root: Path) -> list[str]:
     """Names of the stacks that have a file in a project's folder."""
-    return sorted(path.name.removeprefix("Pulumi.").removesuffix(".yaml") for path in root.glob("Pulumi.*.yaml"))
+    return sorted(path.name.removeprefix("Pulumi.").removesuffix(".yaml") for path in root.glob("Pulumi.*.yaml") if path.is_file())
 
 
 def stacks_here() -> list[str]:
@@ -58,6 +58,8 @@ def stack_path(stack: str, start: Path | None = None) -> Path:
         )
     root = project_root(start or Path.cwd())
     path = root / f"Pulumi.{stack}.yaml"
+    if path.exists() and not path.is_file():
+        raise StackFileError(f"{path} is a folder or a pipe", "a stack's configuration is in a plain file of that name")
     if not path.is_file():
         known = stacks_in(root)
         near = get_close_matches(stack, known, n=1)

@@ -1,8 +1,11 @@
 """The virtual clock and the engine's rules of order."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
 
+import pulumi
+import pulumi_aws as aws
 import pytest
 
 from facts.resources.latency import Lifetime
@@ -10,10 +13,13 @@ from facts.resources.table import TYPES
 from simulator import latencies
 from simulator.account.world import World
 from simulator.engine.order import creation_dependencies, deletion_levels
+from simulator.engine.plan import counts, plan
+from simulator.engine.run import Engine
 from simulator.engine.schedule import critical_path, run_destroy, run_up
+from simulator.engine.state import State
 from simulator.errors import UnknownLatency
 from simulator.recording import Recording, Registration
-from tests.simulator.small_programs import by_hand, urn_of
+from tests.simulator.small_programs import by_hand, provider, run, urn_of
 
 VPC, SUBNET, NAT, LUSTRE = (
     "aws:ec2/vpc:Vpc",
@@ -157,6 +163,63 @@ def test_a_protected_resource_stops_the_destroy_at_its_level():
     assert [step.urn for step in destroy.errors] == [subnet.urn]
     assert urn_of("vpc") not in destroy.steps
     assert [urn for urn, _ in world.state.leftovers()] == sorted([subnet.urn, urn_of("vpc")])
+
+
+def with_vpc(cidr: str, *, subnet: Mapping[str, bool] | None = None, **options: bool) -> Recording:
+    """A VPC of a range, with options, and where they are given a subnet in it with options of its own."""
+
+    def program() -> None:
+        by = {"provider": provider()}
+        vpc = aws.ec2.Vpc("vpc", cidr_block=cidr, opts=pulumi.ResourceOptions(**by, **options))
+        if subnet is not None:
+            inside = cidr.replace("/16", "/24")
+            opts = pulumi.ResourceOptions(**by, **subnet)
+            aws.ec2.Subnet("subnet", vpc_id=vpc.id, cidr_block=inside, availability_zone_id="usw2-az1", opts=opts)
+
+    return run(program)
+
+
+def vpc_urn() -> str:
+    """Of that program."""
+    return "urn:pulumi:test::trn::aws:ec2/vpc:Vpc::vpc"
+
+
+def test_a_protected_resource_is_not_replaced():
+    """The engine refuses it before it makes a successor: one beside it would wait for the old one's deletion for ever."""
+    engine = Engine(World(), State())
+    assert engine.up(with_vpc("10.0.0.0/16", protect=True)).ended_well
+    phase = engine.up(with_vpc("10.1.0.0/16", protect=True))
+    assert [step.error for step in phase.errors] == [
+        f'error: unable to replace resource "{vpc_urn()}" as it is currently marked for protection'
+    ]
+    assert (engine.state.pending_deletions, engine.state.held[vpc_urn()].registration.inputs["cidrBlock"]) == ([], "10.0.0.0/16")
+    assert len(engine.world.state.existing(VPC)) == 1
+    # To drop the option and to replace is one run.
+    assert engine.up(with_vpc("10.1.0.0/16")).ended_well
+    assert [item.registration.inputs["cidrBlock"] for item in engine.world.state.existing(VPC)] == ["10.1.0.0/16"]
+
+
+def test_what_a_protected_resource_rests_on_is_not_deleted_first():
+    """Nothing is: what is protected would go with it."""
+    engine = Engine(World(), State())
+    assert engine.up(with_vpc("10.0.0.0/16", subnet={"protect": True})).ended_well
+    there = sorted(item.what for item in engine.world.state)
+    phase = engine.up(with_vpc("10.1.0.0/16", subnet={"protect": True}, delete_before_replace=True))
+    assert [f'as part of replacing "{vpc_urn()}"' in str(step.error) for step in phase.errors] == [True]
+    assert sorted(item.what for item in engine.world.state) == there
+    assert engine.up(with_vpc("10.0.0.0/16", subnet={"protect": True}, delete_before_replace=True)).ended_well
+    assert engine.up(with_vpc("10.1.0.0/16", subnet={}, delete_before_replace=True)).ended_well
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_a_retained_resource_that_is_replaced_stays_beside_its_successor(first: bool):
+    """The engine forgets it: a run that asked for its deletion again would never end."""
+    engine = Engine(World(), State())
+    assert engine.up(with_vpc("10.0.0.0/16", retain_on_delete=True)).ended_well
+    assert engine.up(with_vpc("10.1.0.0/16", retain_on_delete=True, delete_before_replace=first)).ended_well
+    assert engine.state.pending_deletions == []
+    assert len(engine.world.state.existing(VPC)) == 2
+    assert counts(plan(engine.state, with_vpc("10.1.0.0/16", retain_on_delete=True), creations=engine.world.state.creations, seed=0)) == {}
 
 
 @pytest.mark.parametrize(

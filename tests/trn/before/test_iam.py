@@ -429,3 +429,13 @@ def test_the_right_to_a_boundary_is_there_where_there_is_one_and_never_to_take_i
         for name, items in (("with", with_one), ("without", record_stack(dev_configuration()).resources()))
     }
     assert found == {"with": {"iam:PutRolePermissionsBoundary"}, "without": set()}
+
+
+def test_what_the_provider_waits_by_and_what_a_deletion_takes_beside_its_own_are_granted():
+    """UpdateAddon is followed by DescribeUpdate on the add-on; a group of schedules is deleted by a caller who may delete its schedules."""
+    addon = "arn:aws:eks:us-west-2:111122223333:addon/train/vpc-cni/0123"
+    granted = [scope.resource for scope, actions in deployer_permissions(resources()).items() if "eks:DescribeUpdate" in actions]
+    assert any(fnmatch.fnmatch(addon, resource.format(partition="aws", region="us-west-2", cluster="train")) for resource in granted), (
+        granted
+    )
+    assert allows(operator(), "scheduler:DeleteSchedule", "arn:aws:scheduler:us-west-2:111122223333:schedule/train/night-up", {})

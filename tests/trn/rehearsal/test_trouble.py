@@ -1,6 +1,7 @@
 """`trn rehearse` with trouble, and its sisters rules, crash, chaos and change, from the command line."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -77,6 +78,20 @@ def test_a_slip_in_a_subcommand_is_no_stack(project: Path):
     assert "did you mean `trn rehearse crash`?" in slip.stderr
     (project / "Pulumi.crahs.yaml").write_text("config: {}\n")
     assert "did you mean" not in trn("crahs").stderr
+
+
+def test_a_project_without_a_program_is_refused(project: Path):
+    """Where only the YAML files were copied; each command that records the program said that the mistake was its own."""
+    (project / "__main__.py").unlink()
+    result = trn("dev", "-q")
+    assert (result.exit_code, "there is no __main__.py, the program, beside" in result.stderr) == (2, True)
+
+
+def test_a_stack_file_that_is_a_pipe_is_refused(project: Path):
+    """It is there, and was called missing; and not among the stacks that are offered."""
+    os.mkfifo(project / "Pulumi.pipe.yaml")
+    assert "/Pulumi.pipe.yaml is a folder or a pipe" in trn("pipe", "-q").stderr
+    assert "stacks with a file here: dev\n" in trn("prod", "-q").stderr
 
 
 @pytest.mark.parametrize("command", [(), ("crash",)])

@@ -29,6 +29,7 @@ import transformer_flops
 from stop_request import STOPPED, StopRequest
 
 Tree = Any
+HEARTBEAT_S = 20
 
 
 def join() -> None:
@@ -40,6 +41,8 @@ def join() -> None:
             process_id=int(os.environ["JAX_PROCESS_ID"]),
             # Slurm's, MPI's or Kubernetes' variables around us would otherwise have a word.
             cluster_detection_method="deactivate",
+            # JAX's own 100 seconds are as long as the nodes would wait for a process that is gone.
+            heartbeat_timeout_seconds=HEARTBEAT_S,
         )
 
 
@@ -158,7 +161,3 @@ def main(arguments: list[str]) -> int:
             return STOPPED
     progress_lines.event("finished", step=options.steps)
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

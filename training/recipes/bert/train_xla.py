@@ -109,7 +109,3 @@ def main(arguments: list[str]) -> int:
     progress_lines.event("finished", step=options.steps)
     workers.leave()
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+from collections.abc import Mapping
 
 GB_PER_GIB = 2**30 / 10**9
+OF_A_RANK = (
+    "NEURON_RT_VISIBLE_CORES", "NEURON_RT_NUM_CORES", "NEURON_RT_ROOT_COMM_ID", "NEURON_PJRT_", "JAX_", "PJRT_", "PET_", "OMPI_", "TORCHELASTIC_",
+    "RANK", "WORLD_SIZE", "LOCAL_", "GROUP_", "ROLE_", "MASTER_",
+)  # fmt: skip
+"""How variables begin that name a rank's place and its cores."""
 
 
 def measured(cores: int, size: int) -> dict[str, float] | None:
@@ -13,8 +20,13 @@ def measured(cores: int, size: int) -> dict[str, float] | None:
     if shutil.which("nccom-test") is None:
         return None
     options = f"-r {cores} -b {size} -e {size} -n 20 -w 5 -d fp32 --non-interactive"
-    done = subprocess.run(["nccom-test", "allr", *options.split()], capture_output=True, text=True, check=True)
+    done = subprocess.run(["nccom-test", "allr", *options.split()], capture_output=True, text=True, check=True, env=alone(os.environ))
     return rates(done.stdout)
+
+
+def alone(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment without what makes this process one rank of a job: nccom-test starts ranks of its own on all cores of the node."""
+    return {name: value for name, value in environment.items() if not name.startswith(OF_A_RANK)}
 
 
 def rates(output: str) -> dict[str, float]:

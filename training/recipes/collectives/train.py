@@ -7,9 +7,12 @@ has it; across nodes that needs SSH between the pods, which `trn verify` sets up
 import argparse
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 
+import leaving
 import nccom
 import progress_lines
 
@@ -36,6 +39,7 @@ def jax_exchange() -> tuple[int, Callable[[str, int], Callable[[], None]]]:
             int(os.environ["JAX_NUM_PROCESSES"]),
             int(os.environ["JAX_PROCESS_ID"]),
             cluster_detection_method="deactivate",
+            heartbeat_timeout_seconds=20,
         )
     mesh = Mesh(np.array(jax.devices()), ("devices",))
     one = P("devices")
@@ -92,6 +96,19 @@ def torch_exchange() -> tuple[int, Callable[[str, int], Callable[[], None]]]:
     return workers.count, ready
 
 
+def before_all_others(measure: Callable[[], dict[str, float] | None]) -> None:
+    """The first worker of the node measures by nccom-test while the others wait: it wants all cores, and a worker that begins takes its own."""
+    done = Path(tempfile.gettempdir(), f"nccom-{os.getppid()}")
+    if progress_lines.speaks():
+        try:
+            found = measure()
+        finally:
+            done.touch()
+        progress_lines.event("measured", kind="nccom-test", nccom_gb_per_s=found if found is not None else "no nccom-test in this image")
+    while not done.exists():
+        time.sleep(0.1)
+
+
 def main(arguments: list[str]) -> int:
     """Measures; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -100,9 +117,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--repeats", type=int, default=20)
     parser.add_argument("--nccom", action="store_true")
     asked = parser.parse_args(arguments)
-    if asked.nccom and progress_lines.speaks():
-        found = nccom.measured(int(os.environ.get("TRN_CORES_PER_NODE", "0")), asked.largest)
-        progress_lines.event("measured", kind="nccom-test", nccom_gb_per_s=found if found is not None else "no nccom-test in this image")
+    if asked.nccom:
+        before_all_others(lambda: nccom.measured(int(os.environ.get("TRN_CORES_PER_NODE", "0")), asked.largest))
     count, ready = jax_exchange() if os.environ.get("TRN_START") == "jax" else torch_exchange()
     progress_lines.event("started", pid=os.getpid(), devices=count)
     for kind in KINDS:
@@ -125,4 +141,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    leaving.run(main)

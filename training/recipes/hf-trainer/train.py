@@ -6,7 +6,6 @@ which all workers agree. On torch-2.33 it runs as it is; on PyTorch/XLA it is op
 
 import argparse
 import os
-import sys
 import time
 from typing import Any
 
@@ -16,6 +15,7 @@ from torch.utils.data import Dataset
 from transformers import BertConfig, BertForMaskedLM, Trainer, TrainerCallback, TrainingArguments
 
 import checkpoints
+import leaving
 import progress_lines
 import transformer_flops
 from stop_request import STOPPED, StopRequest
@@ -60,12 +60,13 @@ class Progress(TrainerCallback):
         self.stop, self.stopped = stop, False
         self.began = self.step_ended = time.monotonic()
 
-    def on_step_end(self, _args: Any, _state: Any, control: Any, **_: Any) -> None:
+    def on_step_end(self, args: Any, _state: Any, control: Any, **_: Any) -> None:
         """Asks the others whether any was asked to stop."""
-        wish = torch.tensor(float(self.stop.asked))
+        # On the device: Neuron's process group takes no tensor of the processor.
+        wish = torch.tensor(float(self.stop.asked), device=args.device)
         if dist.is_initialized():
             dist.all_reduce(wish)
-        if wish > 0:
+        if wish.item() > 0:
             self.stopped = control.should_save = control.should_training_stop = True
         self.step_ended = time.monotonic()
 
@@ -128,4 +129,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    leaving.run(main)

@@ -6,7 +6,6 @@ gradient of that size takes, which is what decides between the three.
 
 import argparse
 import os
-import sys
 import time
 
 import numpy as np
@@ -14,6 +13,7 @@ from mpi4py import MPI
 
 import asynchronous
 import checkpoints
+import leaving
 import progress_lines
 from stop_request import STOPPED, StopRequest
 
@@ -143,4 +143,4 @@ def without_waiting(comm: MPI.Comm, asked: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    leaving.run(main)

@@ -16,18 +16,24 @@ class Workers:
     """This worker among the others."""
 
     def __init__(self) -> None:
-        """Joins the others, as torchrun has numbered them."""
+        """Joins the others, as torchrun has numbered them, where its launcher has not done so."""
         self.xla: Any = None
-        if "PJRT_DEVICE" in os.environ or importlib.util.find_spec("torch_neuronx") is not None:
+        joined = dist.is_initialized()
+        xla = (
+            dist.get_backend() == "xla" if joined else "PJRT_DEVICE" in os.environ or importlib.util.find_spec("torch_neuronx") is not None
+        )
+        if xla:
             import torch_xla
             import torch_xla.distributed.xla_backend
 
             self.xla = torch_xla
-            dist.init_process_group("xla", init_method="xla://")
+            if not joined:
+                dist.init_process_group("xla", init_method="xla://")
             self.device = torch_xla.device()
         else:
             torch.set_num_threads(1)
-            dist.init_process_group("gloo")
+            if not joined:
+                dist.init_process_group("gloo")
             self.device = torch.device("cpu")
         self.rank, self.count = dist.get_rank(), dist.get_world_size()
 

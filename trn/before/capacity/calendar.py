@@ -6,13 +6,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from facts.capacity_blocks import EKS_SCALE_DOWN
-from facts.names import CLUSTER_TAG, GROUP_LABEL, NEURON_RESOURCE, POOL_LABEL
+from facts.names import CLUSTER_TAG, GROUP_LABEL, POOL_LABEL
 from facts.typed import typed
 from stacks.settings import Settings
 from trn.aws.zones import Reservation
 from trn.before.capacity.ways import LIVING
 from trn.cli.findings import Finding, failed, passed, warned
 from trn.engine.needs import purchases
+from trn.kubernetes.claimed import is_neuron
 from trn.kubernetes.jobs.job import FoundJob
 from trn.kubernetes.jobs.look import View
 
@@ -223,7 +224,7 @@ def _running(job: FoundJob, labels_of: Mapping[str, Mapping[str, str]], now: dat
 
 def _asks_for_neuron(spec: Mapping[str, Any]) -> bool:
     asked = ((container.get("resources") or {}).get("limits") or {} for container in spec.get("containers") or ())
-    return any(name.startswith(NEURON_RESOURCE) for limits in asked for name in limits)
+    return any(is_neuron(name) for limits in asked for name in limits)
 
 
 def _limits(value: Any) -> Iterator[int]:

@@ -15,6 +15,7 @@ from facts.regions import CONTROL_PLANE_REFUSED_ZONES
 from facts.resources.queries import VOLUME_TAGS
 from facts.resources.rights import role_of
 from facts.typed import typed
+from stacks.rules.node_groups import OWN_LABELS, is_reserved
 from stacks.settings import CORE_ZONE_COUNT, LOG_RETENTION_DAYS
 from trn.aws.api import tags_of
 from trn.aws.other_cluster import Entry, OtherCluster
@@ -221,12 +222,13 @@ def _neuron_group(other: OtherCluster, group: Entry, kind: str, zones: Mapping[s
         made["zoneIds"] = [zone[0][0]]
     if group.get("capacityType") == "SPOT":
         made["capacityType"] = "SPOT"
-    labels = {key: value for key, value in (group.get("labels") or {}).items() if not _is_reserved(key)}
+    labels = {key: value for key, value in (group.get("labels") or {}).items() if not _is_makers(key)}
     return {**made, **({"labels": labels} if labels else {})}
 
 
-def _is_reserved(key: str) -> bool:
-    return key.startswith((*RESERVED_TAG_PREFIXES, "alpha.eksctl.io/", "node.kubernetes.io/"))
+def _is_makers(key: str) -> bool:
+    """Whether a label is its maker's or AWS's, or one that the program refuses because it sets it itself."""
+    return key in OWN_LABELS or is_reserved(key) or key.startswith((*RESERVED_TAG_PREFIXES, "alpha.eksctl.io/", "node.kubernetes.io/"))
 
 
 def _types(group: Entry) -> list[str]:

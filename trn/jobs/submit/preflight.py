@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from addons.volcano import QUEUES
+from facts.device_claims import EFA_COUNTED, NEURON_COUNTED
 from facts.names import EFA_RESOURCE, NEURON_RESOURCE
 from facts.typed import typed
 from facts.volcano_queues import amount
@@ -148,8 +149,8 @@ def asked(plan: Plan) -> dict[str, Decimal]:
     found = {
         "cpu": Decimal(share.cpu_millis) / 1000,
         "memory": Decimal(share.memory_mib) * 2**20,
-        NEURON_RESOURCE: Decimal(plan.chip_count),
-        EFA_RESOURCE: Decimal(plan.interface_count),
+        (NEURON_COUNTED if plan.claimed.chip_count else NEURON_RESOURCE): Decimal(plan.chip_count),
+        (EFA_COUNTED if plan.claimed.interface_count else EFA_RESOURCE): Decimal(plan.interface_count),
     }
     return {resource: amount * nodes for resource, amount in found.items() if amount}
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from facts.names import NEURON_RESOURCE
 from facts.typed import typed
 from training.metrics_line import MARK
 from trn.cli.errors import MISUSE, CommandError
 from trn.cli.text_files import marked_lines
 from trn.jobs.watch.progress import Hardware, hardware
+from trn.kubernetes.claimed import CHIPS
 from trn.kubernetes.client import Kubernetes
 from trn.kubernetes.jobs.job import FoundJob
 from trn.kubernetes.situation import Situation
@@ -71,5 +71,5 @@ def hardware_of(situation: Situation) -> Hardware | None:
     nodes = situation.group_of_nodes
     if nodes is None:
         return None
-    chips = situation.asks.get(NEURON_RESOURCE)
+    chips = next((situation.asks[name] for name in CHIPS if name in situation.asks), None)
     return hardware(nodes.instance, situation.job.wanted, int(chips) if chips is not None else None)

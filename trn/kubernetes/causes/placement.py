@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
-from facts.names import EFA_RESOURCE, NEURON_RESOURCE
+from facts.device_claims import COUNTED_AS
 from facts.typed import typed
 from facts.volcano_queues import amount
+from trn.kubernetes.claimed import CHIPS, INTERFACES
 from trn.kubernetes.client import Object
 from trn.kubernetes.situation import Cause, Situation, is_over, is_ready, offered, shown, untolerated
 
@@ -71,13 +72,14 @@ def devices(s: Situation) -> Iterator[Cause]:
     ready = [node for node in s.matching if is_ready(node)]
     if s.is_placed or not ready:
         return
-    for resource, name, what in ((EFA_RESOURCE, "EFA", "EFA interfaces"), (NEURON_RESOURCE, "devices", "Neuron chips")):
+    kinds = ((INTERFACES, "EFA", "EFA interfaces"), (CHIPS, "devices", "Neuron chips"))
+    for resource, name, what in ((resource, name, what) for resources, name, what in kinds for resource in resources):
         if resource in s.asks and not any(offered(node, resource) for node in ready):
             nodes = s.group_of_nodes
             if name == "EFA" and nodes is not None and not nodes.uses_efa:
                 do = f"set `efa: false` in the job file, or give {nodes.path} EFA in the stack file"
             else:
-                do = f"`{typed(f'trn status {s.stack}')}` shows whether the device plug-in runs on every node"
+                do = f"`{typed(f'trn status {s.stack}')}` shows whether the {'DRA driver' if resource.startswith(COUNTED_AS) else 'device plug-in'} runs on every node"
             yield Cause(name, f"its {len(ready)} nodes offer no {what} ({resource}) to pods", do)
             return
     for resource, asked in s.asks.items():

@@ -22,6 +22,7 @@ from trn.engine.program import record_stack, settings_of
 from trn.engine.stack_file import StackFile, read_stack_file, refuse_edited
 from trn.kubernetes import budgets
 from trn.kubernetes.cancellation import MARGIN_S, CancelPlan, LastLog, log_path
+from trn.kubernetes.claimed import with_claims
 from trn.kubernetes.client import Kubernetes, Object
 from trn.kubernetes.job_end import can_stop, start, stop, stopped_for
 from trn.kubernetes.job_pods import PODS
@@ -100,7 +101,7 @@ def _open(kubernetes: Kubernetes, group: str) -> None:
 def _pods_on(kubernetes: Kubernetes, nodes: Sequence[Object], namespace: str = "") -> list[Object]:
     """Pods on nodes that have not ended."""
     names = {node["metadata"]["name"] for node in nodes}
-    found = kubernetes.list(PODS, namespace=namespace) or ()
+    found = with_claims(kubernetes.list(PODS, namespace=namespace) or [], kubernetes)
     return [pod for pod in found if pod["spec"].get("nodeName") in names and not is_over(pod)]
 
 

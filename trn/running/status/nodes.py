@@ -5,6 +5,7 @@ from typing import Any
 
 from addons.efa import EfaSettings
 from addons.neuron import NeuronSettings
+from facts.device_claims import EFA_COUNTED, NEURON_COUNTED
 from facts.efa import NetworkInterface
 from facts.kubernetes_kinds import Resource
 from facts.names import EFA_RESOURCE, NEURON_CORE_RESOURCE, NEURON_RESOURCE
@@ -13,11 +14,15 @@ from trn.aws.eks import node_group, node_group_names
 from trn.aws.network import group_rules
 from trn.aws.quotas import DESCRIBE_INSTANCES
 from trn.cli.findings import Finding, failed, passed, skipped
+from trn.kubernetes.claimed import with_slices
 from trn.kubernetes.client import Object
 from trn.running.subject import Subject, core_count, efa_count, efa_interfaces, hardware, instance_id, name_of
 
 DAEMON_SETS = Resource("DaemonSet", "/apis/apps/v1", "daemonsets")
 NEURON_PLUGIN, EFA_PLUGIN = "neuron-device-plugin", "aws-efa-k8s-device-plugin"
+NEURON_DRA_DRIVER = ("neuron-dra-driver", "neuron-dra-driver-kubelet-plugin")
+EFA_DRA_DRIVER = ("kube-system", "aws-dranet")
+"""Namespace and DaemonSet of the DRA drivers (charts as pinned, rendered)."""
 EFA_KINDS = ("efa", "efa-only")
 
 
@@ -60,39 +65,48 @@ def _is_ready(node: Object) -> bool:
 def devices(subject: Subject) -> Iterator[Finding]:
     """Kubernetes offers what the hardware has: fewer mean a plug-in that lost a device."""
     addons = subject.settings.addons
+    neuron, efa = addons.of(NeuronSettings), addons.of(EfaSettings)
     if not subject.neuron_nodes:
         yield skipped("devices", "no Neuron node is up")
-    for group, node in subject.neuron_nodes:
+    nodes = [node for _, node in subject.neuron_nodes]
+    if "dra" in (neuron.devices, efa.devices):
+        nodes = with_slices(nodes, subject.kubernetes)
+    for (group, _), node in zip(subject.neuron_nodes, nodes, strict=True):
+        chips, interfaces = hardware(group).chip_count, efa_count(group)
         wanted: dict[str, int] = {}
-        if addons.of(NeuronSettings).enabled and addons.of(NeuronSettings).devices == "device-plugin":
-            wanted |= {NEURON_RESOURCE: hardware(group).chip_count, NEURON_CORE_RESOURCE: core_count(group)}
-        if addons.of(EfaSettings).enabled and addons.of(EfaSettings).devices == "device-plugin" and efa_count(group):
-            wanted[EFA_RESOURCE] = efa_count(group)
+        if neuron.enabled and neuron.devices == "dra":
+            wanted[NEURON_COUNTED] = chips
+        elif neuron.enabled:
+            wanted |= {NEURON_RESOURCE: chips, NEURON_CORE_RESOURCE: core_count(group)}
+        if efa.enabled and interfaces:
+            wanted[EFA_COUNTED if efa.devices == "dra" else EFA_RESOURCE] = interfaces
         offered = node["status"]["allocatable"]
         wrong = [f"{key} {offered.get(key, '0')} of {count}" for key, count in wanted.items() if offered.get(key, "0") != str(count)]
         if wrong:
-            yield failed("devices", f"{name_of(node)}: {', '.join(wrong)}", "read the plug-in's log on the node; replace the node")
+            do = "read the log of the plug-in, or of the driver, on the node; replace the node"
+            yield failed("devices", f"{name_of(node)}: {', '.join(wrong)}", do)
         elif wanted:
             yield passed("devices", f"{name_of(node)}: {', '.join(f'{key} {count}' for key, count in wanted.items())}")
 
 
 def plugins(subject: Subject) -> Iterator[Finding]:
-    """A plug-in runs on each node that it is for."""
+    """A plug-in, or the DRA driver in its place, runs on each node that it is for."""
     addons = subject.settings.addons
     found = {name_of(item): item for item in subject.kubernetes.list(DAEMON_SETS) or ()}
     sides = (
-        (NEURON_PLUGIN, addons.of(NeuronSettings), len(subject.neuron_nodes)),
-        (EFA_PLUGIN, addons.of(EfaSettings), sum(1 for group, _ in subject.neuron_nodes if efa_count(group))),
+        (NEURON_PLUGIN, NEURON_DRA_DRIVER, addons.of(NeuronSettings), len(subject.neuron_nodes)),
+        (EFA_PLUGIN, EFA_DRA_DRIVER, addons.of(EfaSettings), sum(1 for group, _ in subject.neuron_nodes if efa_count(group))),
     )
-    for name, addon, wanted in sides:
-        if not addon.enabled or addon.devices != "device-plugin":
+    for plugin, driver, addon, wanted in sides:
+        namespace, name = driver if addon.devices == "dra" else ("kube-system", plugin)
+        if not addon.enabled:
             yield skipped("device plug-ins", f"{name} is off in the configuration")
         elif name not in found:
             yield failed("device plug-ins", f"there is no DaemonSet {name}", f"`{typed('pulumi up')}` installs it")
         else:
             there = found[name].get("status", {}).get("numberReady", 0)
             make = passed("device plug-ins", f"{name}: {there} pods ready")
-            do = f"`kubectl -n kube-system describe daemonset {name}`"
+            do = f"`kubectl -n {namespace} describe daemonset {name}`"
             yield make if there >= wanted else failed("device plug-ins", f"{name}: {there} of {wanted} pods ready", do)
 
 

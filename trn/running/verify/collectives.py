@@ -92,7 +92,8 @@ def _of_group(stage: Stage, test: str, nodes: Nodes, image: str) -> Iterator[Fin
         yield failed(CHECK, f"{what}: no end within {LIMIT_S} s: {states(pods)}{said}", do)
 
     body, over = job(stage, test, nodes, count, image), lambda pods: first_ended(pods, test) is not None
-    yield Trial(CHECK, body, LIMIT_S, over, shown, lambda: hindrance(stage, CHECK))
+    templates = nodes.templates(test, stage.namespace, body["metadata"]["labels"])
+    yield Trial(CHECK, body, LIMIT_S, over, shown, lambda: hindrance(stage, CHECK), templates)
 
 
 def first_ended(pods: list[Object], test: str) -> Object | None:
@@ -110,6 +111,7 @@ def job(stage: Stage, test: str, nodes: Nodes, count: int, image: str) -> Object
         life_s=LIFE_S,
         groups=(nodes.group,),
         devices=nodes.devices,
+        claim=nodes.claim(test),
         # Small enough for the smallest type; there is no limit.
         cpu="1",
         memory="4Gi",
