@@ -14,12 +14,10 @@ from simulator.engine.schedule import run_up
 from simulator.recording import Recording
 from tests.simulator.small_programs import by_hand
 from tests.terminal import ENVIRONMENTS, pin, terminal
-from trn.change.clients import using
 from trn.cli import output
 from trn.cli.lines import print_lines
 from trn.cli.output import can_redraw, gauge, print_table, tracked
 from trn.cli.progress import Progress
-from trn.practice.access import Practice
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
@@ -84,14 +82,13 @@ def test_a_gauge_without_a_word_draws_nothing():
 
 
 @pytest.mark.parametrize("name", ["narrow", "no colour"])
-def test_labelled_lines_cut_nothing_and_name_the_commands_of_practice(name: str):
-    """An ARN or a key is there to be copied; a command of AWS in practice would act on an account that there is not."""
+def test_labelled_lines_cut_nothing(name: str):
+    """An ARN or a key is there to be copied."""
     arn = "arn:aws:kms:us-west-2:123456789012:key/00000000-0000-0000-0000-000000000000-1-of-a-long-name"
-    with terminal(name), using(Practice()):
+    with terminal(name):
         console = screen()
-        print_lines(console, [("cause", Text(f"the key is {arn}")), ("next", Text("`trn roll dev trn1-32xl`"))])
+        print_lines(console, [("cause", Text(f"the key is {arn}"))])
     assert arn in Text.from_ansi(text_on(console)).plain.replace(" ", "")
-    assert "trn --practice roll" in text_on(console)
 
 
 @pytest.mark.parametrize("name", ["narrow", "no colour"])
