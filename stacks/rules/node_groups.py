@@ -237,7 +237,8 @@ def toolchain(settings: Settings) -> Iterator[Problem]:
 
 
 OWN_LABELS = (GROUP_LABEL, EFA_LABEL)
-"""Those that the program sets itself."""
+"""Those that the program sets itself. Groups of others have that of EFA too (patterns of aws-ia/terraform-aws-eks-blueprints for EFA on
+Neuron): where it says what the program would, it may be written."""
 
 
 def labels(settings: Settings) -> Iterator[Problem]:
@@ -245,6 +246,8 @@ def labels(settings: Settings) -> Iterator[Problem]:
     for name, group in settings.node_groups.items():
         for key, value in group.labels.items():
             path = f"nodeGroups.{name}.labels.{key}"
+            if key == EFA_LABEL and value == "true" and uses_efa(group):
+                continue
             if key in OWN_LABELS:
                 yield Problem(path, value, "a label that the program sets itself", hint="remove it")
             elif is_reserved(key):

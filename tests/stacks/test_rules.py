@@ -313,6 +313,10 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "label too long": (group(labels={"a" * 40 + "/" + "b" * 40: "x"}), "not a label that EKS takes"),
     "label without value": (group(labels={"team": ""}), "not a label that EKS takes"),
     "the program's own label": (group(labels={"trn/node-group": "other"}), "a label that the program sets itself"),
+    "the label of EFA without EFA": (
+        group(efa=False, labels={"vpc.amazonaws.com/efa.present": "true"}),
+        "a label that the program sets itself",
+    ),
     "queue with a bad name": ({"addons": {"volcano": {"queues": {"Bad_Q": {}}}}}, "addons.volcano.queues.Bad_Q"),
     "Volcano's own queue": ({"addons": {"volcano": {"queues": {"default": {}}}}}, "a queue that Volcano makes itself"),
     "no quantity": ({"addons": {"volcano": {"queues": {"q": {"capability": {"cpu": "a lot"}}}}}}, "not a quantity of Kubernetes"),
@@ -709,6 +713,7 @@ FINE: dict[str, dict[str, Any]] = {
     "empty from Friday on": at_night(schedule={"downAt": "0 20 * * FRI"}),
     "tags at their longest and shortest": {"tags": {"k": "", "k" * 128: "x" * 256}},
     "node label of kubelet": group(labels={"node.kubernetes.io/role": "x"}),
+    "the label of EFA on a group with EFA": group(labels={"vpc.amazonaws.com/efa.present": "true"}),
     "secondary block of the same range": {"network": {"podCidr": "10.64.0.0/16"}},
     "no image named, newest AMI": {"training": {"toolchain": None}, "nodeGroups": {"trn1-32xl": {"releaseVersion": None}}},
 }

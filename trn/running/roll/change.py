@@ -87,7 +87,8 @@ def _is_open(node: Object) -> bool:
 
 
 def _set(kubernetes: Kubernetes, node: Object, *, closed: bool) -> None:
-    mark = {"annotations": {CORDONED_BY_ROLL: "true" if closed else None}}
+    # An object's uid cannot be changed: the server refuses a patch of another node that has got the name, which goes by the address.
+    mark = {"uid": node["metadata"]["uid"], "annotations": {CORDONED_BY_ROLL: "true" if closed else None}}
     kubernetes.patch(NODES, node["metadata"]["name"], "", {"metadata": mark, "spec": {"unschedulable": closed or None}})
 
 
