@@ -366,6 +366,7 @@ def _rolled(stage: Stage, call: Call) -> tuple[str, str]:
         return "pulumi up", call.given["serial"]
     last = call.name.rpartition("/")[2]
     if "/nodes/" in call.name:
+        assert call.given["metadata"]["uid"]
         assert all(is_of(each, GROUP) for each in stage.colleague().list(NODES) or () if each["metadata"]["name"] == last)
         return ("close" if call.given["spec"]["unschedulable"] else "open"), group
     if call.name.endswith("/commands"):

@@ -226,13 +226,31 @@ def test_kubeconfig_asks_for_tokens_and_is_the_callers_alone(healthy: Healthy, t
     assert made["users"][0]["user"]["exec"]["args"][:4] == ["eks", "get-token", "--cluster-name", "trainium-dev"]
     file = tmp_path / "new" / "config"
     file.parent.mkdir()
-    file.write_text("x" * 10_000)
+    file.write_text(json.dumps(made) + " " * 10_000)
     code, out, err = trn("kubeconfig", "dev", "--output", str(file))
     assert (code, out, err) == (0, "", f"export KUBECONFIG={file}\n")
     assert (json.loads(file.read_text()), stat.S_IMODE(file.stat().st_mode)) == (made, 0o600)
     code, out, _ = trn("kubeconfig", "dev", "--json", "-")
     assert (code, json.loads(out)["kubeconfig"]) == (0, made)
     assert trn("kubeconfig", "dev", "--output", "/proc/x/y")[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("clusters:\n- name: theirs\n- name: trainium-dev\ncontexts: []\n", "it holds theirs"),
+        ("a: b\n", "something else"),
+        ("\t: [", "no kubeconfig"),
+    ],
+)
+def test_a_kubeconfig_of_others_is_not_written_over(healthy: Healthy, tmp_path: Path, text: str, says: str):
+    """`--output ~/.kube/config` would lose the ways to all other clusters; its own earlier answer is written anew."""
+    file = tmp_path / "config"
+    file.write_text(text)
+    code, _, err = trn("kubeconfig", "dev", "--output", str(file))
+    assert (code, says in err, file.read_text()) == (2, True, text)
+    file.unlink()
+    assert [trn("kubeconfig", "dev", "--output", str(file))[0] for _ in range(2)] == [0, 0]
 
 
 @pytest.mark.parametrize("arguments", [("kubeconfig", "dev"), ("status", "dev")])
