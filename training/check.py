@@ -17,6 +17,7 @@ from facts.toolchains import (
     running_on,
     workers_conflict,
 )
+from facts.typed import typed
 from training import launchers, payload
 from training.duration import seconds
 from training.entry.own_source import script_of
@@ -50,7 +51,7 @@ def launcher(job: Job, site: Site) -> Iterator[Problem]:
         return
     found = launchers.launcher(name)
     if found.addon is not None and found.addon not in site.addons:
-        hint = f"set `addons.{found.addon}.enabled: true` in {STACK} and run `pulumi up`, or take another launcher"
+        hint = f"set `addons.{found.addon}.enabled: true` in {STACK} and run `{typed('pulumi up')}`, or take another launcher"
         yield Problem("launcher", name, f"the cluster {site.cluster} has no {found.title}", hint=hint)
         return
     yield from found.problems(job, site)

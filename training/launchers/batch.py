@@ -12,7 +12,7 @@ from facts.problems import Problem, missing
 from training.duration import seconds
 from training.job import RESUME_EXIT_CODE, Job
 from training.launchers.base import Document, Launcher
-from training.launchers.parts import STAYS, labels, metadata
+from training.launchers.parts import STAYS, labels, metadata, no_claims
 from training.payload import job_files
 from training.phase import Phase
 from training.plan import Plan, nodes_of, plan
@@ -103,6 +103,7 @@ def _request(name: str, body: dict[str, Any], command: str, region: str) -> Docu
 
 def problems(job: Job, site: Site) -> Iterator[Problem]:
     """One node, and what Batch's pods and retries can say."""
+    yield from no_claims(site, "a pod of AWS Batch's has none (Batch API, EksPodProperties)")
     if nodes_of(job, site) is None:
         yield missing("launcher", "AWS Batch has no node group", hint="name one in `addons.batch.nodeGroups` of the stack file")
     if job.nodes > 1:

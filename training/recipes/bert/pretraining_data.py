@@ -7,6 +7,7 @@ Text is either generated, or read from a folder with tokenised text that `trn da
     documents.npy  int64, the first sentence of each document, and at the end the number of sentences
 """
 
+import hashlib
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ class Generated:
 
     def __init__(self, vocabulary: int, samples: int = 4096) -> None:
         self.words, self.samples = vocabulary - FIRST_WORD, samples
+        self.identity = f"generated, {samples} samples of {vocabulary} words"
 
     def pair(self, _index: int, length: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray, int]:
         """Two sentences of together `length` tokens, and 1 where the second does not follow the first."""
@@ -45,6 +47,10 @@ class Tokenised:
         self.tokens, self.sentences, self.documents = load("tokens.npy"), load("sentences.npy"), load("documents.npy")
         self.special = tuple(int(token) for token in load("special.npy"))
         self.samples = len(self.sentences) - 1
+        # Lengths, and the ids at both ends: another text differs in one of them, and a copy of the folder in none.
+        ends = [np.asarray(self.tokens[:4096]), np.asarray(self.tokens[-4096:]), np.asarray(self.special)]
+        digest = hashlib.sha256(b"".join(array.astype(np.int64).tobytes() for array in ends)).hexdigest()[:16]
+        self.identity = f"{len(self.tokens)} tokens, {self.samples} sentences, {len(self.documents) - 1} documents, {digest}"
 
     def pair(self, index: int, length: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray, int]:
         """Text from sentence `index` on, and what follows it or, every second time, text of another document."""

@@ -5,9 +5,10 @@ follows in the step's last function, together with the loss and the workers' wis
 Toolchain jax-2.32 (beta): how well it trains BERT-large on trn1 is not established.
 """
 
+import json
 import os
-import sys
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,6 @@ import initial_weights
 import optimizer_jax
 import pretraining_data
 import progress_lines
-import transformer_flops
 from stop_request import STOPPED, StopRequest
 
 Tree = Any
@@ -82,20 +82,21 @@ class Steps:
         return parameters, state, mean[1], jax.lax.pmax(wishes[0], "devices")
 
 
-def save(path: Path, tree: Tree, fingerprint: dict[str, object]) -> None:
-    """Writes all arrays of a tree, in its own order, and what the run was."""
-    with path.open("wb") as file:
-        arrays = {f"array_{number}": np.asarray(array.addressable_data(0)) for number, array in enumerate(jax.tree.leaves(tree))}
-        np.savez(file, fingerprint=np.asarray(repr(fingerprint)), **arrays)
+def copied(tree: Tree, fingerprint: dict[str, object]) -> Callable[[Path], None]:
+    """Copies all arrays of a tree out of the device, whose next step reuses their memory; gives what writes the copy, and what the run was."""
+    arrays = {f"array_{number}": np.array(array.addressable_data(0)) for number, array in enumerate(jax.tree.leaves(tree))}
+
+    def save(path: Path) -> None:
+        with path.open("wb") as file:
+            np.savez(file, fingerprint=np.asarray(json.dumps(fingerprint)), **arrays)
+
+    return save
 
 
 def load(path: Path, tree: Tree, fingerprint: dict[str, object], sharding: NamedSharding) -> Tree:
     """The tree with the arrays of a file; leaves with a sentence where the file is of another training."""
     with np.load(path) as file:
-        if str(file["fingerprint"]) != repr(fingerprint):
-            sys.exit(
-                f"{path} is of another training: {file['fingerprint']}, this is {fingerprint}; take another folder, or the same options"
-            )
+        checkpoints.refuse(path, json.loads(str(file["fingerprint"])), fingerprint)
         leaves, shape = jax.tree.flatten(tree)
         return jax.tree.unflatten(shape, [jax.device_put(file[f"array_{number}"], sharding) for number in range(len(leaves))])
 
@@ -108,22 +109,32 @@ def main(arguments: list[str]) -> int:
     options = bert_options.parse(arguments, devices, os.environ.get("TRN_DATA", ""))
     folder, interval_s, keep = checkpoints.from_environment(os.environ)
     size, micro = options.model, options.batch * devices
+    background = checkpoints.Background(folder, keep)
     text = pretraining_data.Tokenised(options.data) if options.data else pretraining_data.Generated(size.vocabulary)
     mesh = Mesh(np.array(jax.devices()), ("devices",))
     everywhere, split = NamedSharding(mesh, P()), NamedSharding(mesh, P("devices"))
     steps = Steps(options, mesh)
-    fingerprint = options.fingerprint(devices)
+    fingerprint = options.fingerprint(devices, text.identity)
 
     parameters = jax.device_put(initial_weights.weights(size, options.seed), everywhere)
     state = jax.device_put(optimizer_jax.initial(parameters), everywhere)
     count = sum(array.size for array in jax.tree.leaves(parameters))
-    flops = transformer_flops.of_sequence(count, size.layers, size.hidden, options.sequence)
+    flops = bert_options.flops_of_sequence(options, count)
     progress_lines.event("started", pid=os.getpid(), devices=devices, parameters=count, steps=options.steps, flops_per_sample=flops)
     done = 0
     if folder and (found := checkpoints.newest(folder)):
         done, path = found
         parameters, state = load(path, (parameters, state), fingerprint, everywhere)
         progress_lines.event("resumed", step=done, path=str(path))
+    elif options.first:
+        # The parameters come first in the file, and the moments begin anew.
+        path = bert_options.first_checkpoint(options, checkpoints.newest(options.first))
+        with np.load(path) as file:
+            there = json.loads(str(file["fingerprint"]))
+            checkpoints.refuse(path, {"size": there["size"], "text": there["text"]}, {"size": options.size, "text": text.identity})
+            leaves, shape = jax.tree.flatten(parameters)
+            parameters = jax.tree.unflatten(shape, [jax.device_put(file[f"array_{number}"], everywhere) for number in range(len(leaves))])
+        progress_lines.event("resumed", step=0, path=str(path))
     due = checkpoints.Due(interval_s, options.checkpoint_steps)
 
     def given(local: np.ndarray) -> jax.Array:
@@ -154,7 +165,9 @@ def main(arguments: list[str]) -> int:
         progress_lines.step(step, value, speed, learning_rate=float(rate))
         if folder and (saving or stopping):
             if jax.process_index() == 0:
-                checkpoints.write(folder, step, partial(save, tree=(parameters, state), fingerprint=fingerprint), keep)
+                background.write(step, partial(copied, (parameters, state), fingerprint))
+                if stopping or last:
+                    background.wait()
             due.wrote()
         if stopping and not last:
             progress_lines.event("stopped", step=step)

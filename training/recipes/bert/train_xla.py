@@ -4,9 +4,10 @@ Each worker adds up the gradients of its micro batches by itself; one all-reduce
 the workers' wish to stop or to save. Toolchain xla-2.30 (frozen): the vendor publishes nothing newer of this kind.
 """
 
+import json
 import os
-import sys
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,23 +21,21 @@ import initial_weights
 import optimizer_torch
 import pretraining_data
 import progress_lines
-import transformer_flops
 from stop_request import STOPPED, StopRequest
 from workers_torch import Workers
 
 
-def save(path: Path, state: dict[str, Any], fingerprint: dict[str, object]) -> None:
-    """Writes parameters and moments, and what the run was."""
-    there = {kind: {name: tensor.detach().cpu() for name, tensor in tensors.items()} for kind, tensors in state.items()}
-    torch.save({"fingerprint": repr(fingerprint), "state": there}, path)
+def copied(state: dict[str, Any], fingerprint: dict[str, object]) -> Callable[[Path], None]:
+    """Copies parameters and moments to the processor's memory, where no step changes them; gives what writes the copy, and what the run was."""
+    there = {kind: {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()} for kind, tensors in state.items()}
+    return partial(torch.save, {"fingerprint": json.dumps(fingerprint), "state": there})
 
 
 @torch.no_grad()
 def load(path: Path, state: dict[str, Any], fingerprint: dict[str, object]) -> None:
     """Copies the tensors of a file into the state; leaves with a sentence where the file is of another training."""
     found = torch.load(path, map_location="cpu", weights_only=True)
-    if found["fingerprint"] != repr(fingerprint):
-        sys.exit(f"{path} is of another training: {found['fingerprint']}, this is {fingerprint}; take another folder, or the same options")
+    checkpoints.refuse(path, json.loads(found["fingerprint"]), fingerprint)
     for kind, tensors in state.items():
         for name, tensor in tensors.items():
             tensor.copy_(found["state"][kind][name].to(tensor.device))
@@ -50,20 +49,31 @@ def main(arguments: list[str]) -> int:
     folder, interval_s, keep = checkpoints.from_environment(os.environ)
     size, micro = options.model, options.batch * workers.count
     text = pretraining_data.Tokenised(options.data) if options.data else pretraining_data.Generated(size.vocabulary)
-    fingerprint = options.fingerprint(workers.count)
+    fingerprint = options.fingerprint(workers.count, text.identity)
+    background = checkpoints.Background(folder, keep)
 
     made = initial_weights.weights(size, options.seed)
     parameters = {name: torch.from_numpy(array).to(workers.device).requires_grad_() for name, array in made.items()}
     moments = optimizer_torch.initial(parameters)
     state = {"parameters": parameters, **moments}
     count = sum(array.size for array in made.values())
-    flops = transformer_flops.of_sequence(count, size.layers, size.hidden, options.sequence)
+    flops = bert_options.flops_of_sequence(options, count)
     progress_lines.event("started", pid=os.getpid(), devices=workers.count, parameters=count, steps=options.steps, flops_per_sample=flops)
     done = 0
     if folder and (found := checkpoints.newest(folder)):
         done, path = found
         load(path, state, fingerprint)
         progress_lines.event("resumed", step=done, path=str(path))
+    elif options.first:
+        # The moments begin anew.
+        path = bert_options.first_checkpoint(options, checkpoints.newest(options.first))
+        found = torch.load(path, map_location="cpu", weights_only=True)
+        there = json.loads(found["fingerprint"])
+        checkpoints.refuse(path, {"size": there["size"], "text": there["text"]}, {"size": options.size, "text": text.identity})
+        with torch.no_grad():
+            for name, parameter in parameters.items():
+                parameter.copy_(found["state"]["parameters"][name].to(parameter.device))
+        progress_lines.event("resumed", step=0, path=str(path))
     due = checkpoints.Due(interval_s, options.checkpoint_steps)
 
     def batch(step: int, number: int) -> dict[str, torch.Tensor]:
@@ -100,7 +110,9 @@ def main(arguments: list[str]) -> int:
         progress_lines.step(step, value, speed, learning_rate=rate)
         if folder and (saving or stopping):
             if workers.rank == 0:
-                checkpoints.write(folder, step, partial(save, state=state, fingerprint=fingerprint), keep)
+                background.write(step, partial(copied, state, fingerprint))
+                if stopping or last:
+                    background.wait()
             due.wrote()
         if stopping and not last:
             progress_lines.event("stopped", step=step)

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from facts.typed import typed
 from trn.cli.options import BreakLock, ClusterName, JsonFile, Stack, StateFile
 
 
@@ -74,5 +75,5 @@ def precompile(
         change = Submit(f"precompile {stack} {file}", compiling(short, place.api), planned.cache, push=short.push())
         code = carry_out(change, place, person)
     if code == 0:
-        progress.print(f"when it has succeeded, `trn submit {stack} {file}` starts warm", markup=False, soft_wrap=True)
+        progress.print(f"when it has succeeded, `{typed(f'trn submit {stack} {file}')}` starts warm", markup=False, soft_wrap=True)
     return code

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from facts.typed import typed
 from trn.aws.api import Api
 from trn.aws.images import has_image
 from trn.change.action import Action, Difference, Hold, Outcome, Pace, Question, Refusal
@@ -136,7 +137,7 @@ class Submit:
             yield Refusal(f"{seen.users[0]} uses the cache {self.cache}; nothing was submitted", hint)
         if seen.there is not None and not seen.is_cut_off:
             phase, title = self.found.launcher.phase(seen.there.get("status")), self.found.launcher.title
-            hint = f"give it another `name`, or `trn cancel {place.stack} {name}` first"
+            hint = f"give it another `name`, or `{typed(f'trn cancel {place.stack} {name}')}` first"
             yield Refusal(f"there is a {title} `{name}` in {place.namespace} already; it is {phase}; nothing was submitted", hint)
         if exit_code(seen.findings):
             yield Refusal(f"{place.cluster} cannot run {name}: nothing was submitted", shown=tuple(self.shown(seen)))
@@ -192,7 +193,7 @@ class Submit:
             return
         name, place = self.found.plan.job.name, self.found.plan.site
         yield f"{name} is submitted to {place.cluster}; to follow it:"
-        yield from (f"  trn {command} {place.stack} {name}" for command in ENTRIES["submit"].next)
+        yield from (f"  {typed(f'trn {command} {place.stack} {name}')}" for command in ENTRIES["submit"].next)
 
     def data(self, seen: Around, report: Report) -> Mapping[str, Any]:
         """For `--json`."""
