@@ -64,7 +64,7 @@ NODE_GROUP = ResourceType(
         replacing=(
             "clusterName", "nodeGroupName", "nodeRoleArn", "subnetIds", "amiType", "capacityType", "instanceTypes", "launchTemplate.id",
         ),
-        calls=("UpdateNodegroupConfig", "UpdateNodegroupVersion"),
+        calls=("UpdateNodegroupConfig", "UpdateNodegroupVersion", "DescribeUpdate"),
         name="nodeGroupName",
     ),
     identity=by("clusterName", "nodeGroupName"),
@@ -80,8 +80,9 @@ NODE_GROUP = ResourceType(
     rights=Rights(
         (
             *part_grants(
-                "CreateNodegroup", "nodegroup", "DescribeNodegroup UpdateNodegroupConfig UpdateNodegroupVersion DeleteNodegroup"
+                "CreateNodegroup", "nodegroup", "DescribeNodegroup UpdateNodegroupConfig UpdateNodegroupVersion DeleteNodegroup DescribeUpdate"
             ),
+            # The action takes both ARNs (Service Authorization Reference, Amazon EKS).
             Grant("eks", "DescribeUpdate", CLUSTER),
             # EKS asks for this of a caller that brings a launch template.
             Grant("ec2", "RunInstances", IN_REGION),

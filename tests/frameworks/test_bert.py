@@ -47,7 +47,7 @@ def test_the_loss_falls(whole):
 
 def test_a_run_that_lost_a_worker_resumes_to_the_bit(job, whole, tmp_path):
     """SIGKILL, as when a node is lost: nothing can be saved at that moment."""
-    job, code, first = broken(job, tmp_path, lambda node: os.kill(node.after(KILLED_AFTER).more["pid"], signal.SIGKILL))
+    job, code, first = broken(job, tmp_path, lambda node: os.kill(node.after(KILLED_AFTER, RESUMED_FROM).more["pid"], signal.SIGKILL))
     second = job.run(*OPTIONS)
     assert code not in (0, 75)
     assert second.event("resumed").step == RESUMED_FROM
@@ -87,6 +87,14 @@ def test_a_checkpoint_of_another_training_is_refused(job, whole):
     (node,) = job.launch(*OPTIONS, "--seed", "5")
     assert node.end() == 1
     assert "is of another training" in "".join(node.errors)
+
+
+def test_the_second_phase_begins_with_the_weights_of_the_first(job, whole, tmp_path):
+    """Twice as long sequences, moments anew: its first loss is that of a model that has learnt."""
+    second = ("--data", "generated", "--size", "tiny", "--steps", "2", "--phase", "2", "--from", str(job.folder / "checkpoints"))
+    found = replace(job, folder=tmp_path).run(*second)
+    assert found.event("resumed").step == 0
+    assert found.losses[1] < whole[1] - 0.1
 
 
 def test_jax_and_pytorch_train_the_same_model(python, compiled, tmp_path):

@@ -117,7 +117,11 @@ REQUESTS = {
 }
 
 
-@pytest.mark.parametrize("keys", [{}, FULL, {"recipe": "bert", "command": [], "args": ["--data", "generated"], "toolchain": "jax-2.32"}], ids=["small", "full", "recipe"])
+@pytest.mark.parametrize(
+    "keys",
+    [{}, FULL, {"recipe": "bert", "command": [], "args": ["--data", "generated"], "toolchain": "jax-2.32"}],
+    ids=["small", "full", "recipe"],
+)
 @pytest.mark.parametrize("name", ["batch", "hyperpod", "sagemaker"])
 def test_requests_are_valid_by_botocores_models(name: str, keys: dict[str, Any]):
     """Names, types and required members, and beyond what botocore itself checks the lengths, patterns and enumerations of the model."""

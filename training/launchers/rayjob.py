@@ -14,7 +14,7 @@ from training.duration import seconds
 from training.job import Job
 from training.launchers.base import Launcher
 from training.launchers.kubeflow import groups_itself, no_exit_codes
-from training.launchers.parts import companion, files_object, metadata, network_topology, pod_group, pod_template
+from training.launchers.parts import companion, metadata, network_topology, own_objects, pod_group, pod_template
 from training.phase import Phase
 from training.plan import Plan, plan
 from training.pod import Object, job_pod
@@ -51,7 +51,7 @@ def render(job: Job, site: Site) -> list[Object]:
     about = metadata(found)
     about["labels"] |= {} if own_group or not site.gang else _gang_labels(found)
     made = {"apiVersion": "ray.io/v1", "kind": "RayJob", "metadata": about, "spec": spec}
-    return [files_object(found), *([pod_group(found)] if own_group else []), made]
+    return [*own_objects(found), *([pod_group(found)] if own_group else []), made]
 
 
 def _gang_labels(plan: Plan) -> dict[str, str]:
@@ -112,6 +112,7 @@ def phase(status: Any) -> Phase:
 LAUNCHER = Launcher(
     name="rayjob",
     title="RayJob",
+    takes_source=("image",),
     take_it="the script uses Ray, such as Ray Train or Ray Data",
     lacks=(
         "the image: it needs Ray, of one version on all pods",

@@ -422,14 +422,14 @@ class Stage:
 
     # A run
 
-    def trn(self, *arguments: str, folder: Path) -> Ended:
-        """Run a command line to its end, with its report."""
+    def trn(self, *arguments: str, folder: Path, reports: bool = True) -> Ended:
+        """Run a command line to its end, with its report where it has one."""
         json_file = folder / f"report-{len(list(folder.iterdir()))}.json"
         out, err, code = io.StringIO(), io.StringIO(), 0
         typed = io.TextIOWrapper(io.BufferedReader(_Answers(self._answer), 1 << 12))
         with self.project(), using(_Access(self)), redirect_stdout(out), redirect_stderr(err), _standard_input(typed):
             try:
-                app([*arguments, "--json", str(json_file)], prog_name="trn")
+                app([*arguments, *(["--json", str(json_file)] if reports else [])], prog_name="trn")
             except SystemExit as end:
                 code = end.code if isinstance(end.code, int) else 0
             except Died:

@@ -21,10 +21,9 @@ class Generated:
 
     special = (PADDING, CLASS, SEPARATOR, MASK)
 
-    identity = token_data.GENERATED
-
     def __init__(self, vocabulary: int, samples: int = 4096) -> None:
         self.words, self.samples = vocabulary - FIRST_WORD, samples
+        self.identity = f"generated, {samples} samples of {vocabulary} words"
 
     def pair(self, _index: int, length: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray, int]:
         """Two sentences of together `length` tokens, and 1 where the second does not follow the first."""

@@ -6,9 +6,10 @@ Toolchain jax-2.32 (beta): how well it trains BERT-large on trn1 is not establis
 """
 
 import dataclasses
+import json
 import os
-import sys
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,6 @@ import optimizer_jax
 import pretraining_data
 import progress_lines
 import token_data
-import transformer_flops
 from stop_request import STOPPED, StopRequest
 from validation import Validation
 
@@ -91,20 +91,21 @@ class Steps:
         return parameters, state, mean[1], jax.lax.pmax(wishes[0], "devices")
 
 
-def save(path: Path, tree: Tree, fingerprint: dict[str, object], position: int) -> None:
-    """Writes all arrays of a tree, in its own order, what the run was, and the samples that it has used."""
-    with path.open("wb") as file:
-        arrays = {f"array_{number}": np.asarray(array.addressable_data(0)) for number, array in enumerate(jax.tree.leaves(tree))}
-        np.savez(file, fingerprint=np.asarray(repr(fingerprint)), position=np.int64(position), **arrays)
+def copied(tree: Tree, fingerprint: dict[str, object], position: int) -> Callable[[Path], None]:
+    """Copies all arrays of a tree out of the device, whose next step reuses their memory; gives what writes the copy, what the run was, and the samples that it has used."""
+    arrays = {f"array_{number}": np.array(array.addressable_data(0)) for number, array in enumerate(jax.tree.leaves(tree))}
+
+    def save(path: Path) -> None:
+        with path.open("wb") as file:
+            np.savez(file, fingerprint=np.asarray(json.dumps(fingerprint)), position=np.int64(position), **arrays)
+
+    return save
 
 
 def load(path: Path, tree: Tree, fingerprint: dict[str, object], sharding: NamedSharding) -> tuple[Tree, int]:
     """The tree with the arrays of a file, and the samples that were used; leaves with a sentence where the file is of another training."""
     with np.load(path) as file:
-        if str(file["fingerprint"]) != repr(fingerprint):
-            sys.exit(
-                f"{path} is of another training: {file['fingerprint']}, this is {fingerprint}; take another folder, or the same options"
-            )
+        checkpoints.refuse(path, json.loads(str(file["fingerprint"])), fingerprint)
         leaves, shape = jax.tree.flatten(tree)
         found = jax.tree.unflatten(shape, [jax.device_put(file[f"array_{number}"], sharding) for number in range(len(leaves))])
         return found, int(file["position"])
@@ -119,6 +120,7 @@ def main(arguments: list[str]) -> int:
     token_data.announce(options.data)
     folder, interval_s, keep = checkpoints.from_environment(os.environ)
     size, micro = options.model, options.batch * devices
+    background = checkpoints.Background(folder, keep)
     text = pretraining_data.text_of(options.data, size.vocabulary)
     validation = Validation(options, devices, jax.process_index() * own, own)
     mesh = Mesh(np.array(jax.devices()), ("devices",))
@@ -129,13 +131,22 @@ def main(arguments: list[str]) -> int:
     parameters = jax.device_put(initial_weights.weights(size, options.seed), everywhere)
     state = jax.device_put(optimizer_jax.initial(parameters), everywhere)
     count = sum(array.size for array in jax.tree.leaves(parameters))
-    flops = transformer_flops.of_sequence(count, size.layers, size.hidden, options.sequence)
+    flops = bert_options.flops_of_sequence(options, count)
     progress_lines.event("started", pid=os.getpid(), devices=devices, parameters=count, steps=options.steps, flops_per_sample=flops)
     done = position = 0
     if folder and (found := checkpoints.newest(folder)):
         done, path = found
         (parameters, state), position = load(path, (parameters, state), fingerprint, everywhere)
         progress_lines.event("resumed", step=done, path=str(path))
+    elif options.first:
+        # The parameters come first in the file, and the moments begin anew.
+        path = bert_options.first_checkpoint(options, checkpoints.newest(options.first))
+        with np.load(path) as file:
+            there = json.loads(str(file["fingerprint"]))
+            checkpoints.refuse(path, {"size": there["size"], "text": there["text"]}, {"size": options.size, "text": text.identity})
+            leaves, shape = jax.tree.flatten(parameters)
+            parameters = jax.tree.unflatten(shape, [jax.device_put(file[f"array_{number}"], everywhere) for number in range(len(leaves))])
+        progress_lines.event("resumed", step=0, path=str(path))
     due = checkpoints.Due(interval_s, options.checkpoint_steps)
 
     def given(local: np.ndarray) -> jax.Array:
@@ -170,7 +181,9 @@ def main(arguments: list[str]) -> int:
             validation.tell(step, sum(found) / len(found))
         if folder and (saving or stopping):
             if jax.process_index() == 0:
-                checkpoints.write(folder, step, partial(save, tree=(parameters, state), fingerprint=fingerprint, position=position), keep)
+                background.write(step, partial(copied, (parameters, state), fingerprint, position))
+                if stopping or last:
+                    background.wait()
             due.wrote()
         if stopping and not last:
             progress_lines.event("stopped", step=step)

@@ -5,9 +5,10 @@ the workers' wish to stop or to save. Toolchain xla-2.30 (frozen): the vendor pu
 """
 
 import dataclasses
+import json
 import os
-import sys
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,24 +24,22 @@ import optimizer_torch
 import pretraining_data
 import progress_lines
 import token_data
-import transformer_flops
 from stop_request import STOPPED, StopRequest
 from validation import Validation
 from workers_torch import Workers
 
 
-def save(path: Path, state: dict[str, Any], fingerprint: dict[str, object], position: int) -> None:
-    """Writes parameters and moments, what the run was, and the samples that it has used."""
-    there = {kind: {name: tensor.detach().cpu() for name, tensor in tensors.items()} for kind, tensors in state.items()}
-    torch.save({"fingerprint": repr(fingerprint), "position": position, "state": there}, path)
+def copied(state: dict[str, Any], fingerprint: dict[str, object], position: int) -> Callable[[Path], None]:
+    """Copies parameters and moments to the processor's memory, where no step changes them; gives what writes the copy, what the run was, and the samples that it has used."""
+    there = {kind: {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()} for kind, tensors in state.items()}
+    return partial(torch.save, {"fingerprint": json.dumps(fingerprint), "position": position, "state": there})
 
 
 @torch.no_grad()
 def load(path: Path, state: dict[str, Any], fingerprint: dict[str, object]) -> int:
     """Copies the tensors of a file into the state, and gives the samples that were used; leaves with a sentence where the file is of another training."""
     found = torch.load(path, map_location="cpu", weights_only=True)
-    if found["fingerprint"] != repr(fingerprint):
-        sys.exit(f"{path} is of another training: {found['fingerprint']}, this is {fingerprint}; take another folder, or the same options")
+    checkpoints.refuse(path, json.loads(found["fingerprint"]), fingerprint)
     for kind, tensors in state.items():
         for name, tensor in tensors.items():
             tensor.copy_(found["state"][kind][name].to(tensor.device))
@@ -58,19 +57,30 @@ def main(arguments: list[str]) -> int:
     text = pretraining_data.text_of(options.data, size.vocabulary)
     validation = Validation(options, workers.count, workers.rank, 1)
     fingerprint = options.fingerprint(workers.count, text.identity)
+    background = checkpoints.Background(folder, keep)
 
     made = initial_weights.weights(size, options.seed)
     parameters = {name: torch.from_numpy(array).to(workers.device).requires_grad_() for name, array in made.items()}
     moments = optimizer_torch.initial(parameters)
     state = {"parameters": parameters, **moments}
     count = sum(array.size for array in made.values())
-    flops = transformer_flops.of_sequence(count, size.layers, size.hidden, options.sequence)
+    flops = bert_options.flops_of_sequence(options, count)
     progress_lines.event("started", pid=os.getpid(), devices=workers.count, parameters=count, steps=options.steps, flops_per_sample=flops)
     done = position = 0
     if folder and (found := checkpoints.newest(folder)):
         done, path = found
         position = load(path, state, fingerprint)
         progress_lines.event("resumed", step=done, path=str(path))
+    elif options.first:
+        # The moments begin anew.
+        path = bert_options.first_checkpoint(options, checkpoints.newest(options.first))
+        found = torch.load(path, map_location="cpu", weights_only=True)
+        there = json.loads(found["fingerprint"])
+        checkpoints.refuse(path, {"size": there["size"], "text": there["text"]}, {"size": options.size, "text": text.identity})
+        with torch.no_grad():
+            for name, parameter in parameters.items():
+                parameter.copy_(found["state"]["parameters"][name].to(parameter.device))
+        progress_lines.event("resumed", step=0, path=str(path))
     due = checkpoints.Due(interval_s, options.checkpoint_steps)
 
     def batch(number: int) -> dict[str, torch.Tensor]:
@@ -123,7 +133,9 @@ def main(arguments: list[str]) -> int:
             validation.tell(step, look())
         if folder and (saving or stopping):
             if workers.rank == 0:
-                checkpoints.write(folder, step, partial(save, state=state, fingerprint=fingerprint, position=position), keep)
+                background.write(step, partial(copied, state, fingerprint, position))
+                if stopping or last:
+                    background.wait()
             due.wrote()
         if stopping and not last:
             progress_lines.event("stopped", step=step)

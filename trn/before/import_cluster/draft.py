@@ -14,6 +14,7 @@ from facts.names import CONTROL_PLANE_ROLE, NODE_GROUP_NAME_LIMIT, RESERVED_TAG_
 from facts.regions import CONTROL_PLANE_REFUSED_ZONES
 from facts.resources.queries import VOLUME_TAGS
 from facts.resources.rights import role_of
+from facts.typed import typed
 from stacks.rules.node_groups import OWN_LABELS, is_reserved
 from stacks.settings import CORE_ZONE_COUNT, LOG_RETENTION_DAYS
 from trn.aws.api import tags_of
@@ -112,7 +113,7 @@ def _control_plane(other: OtherCluster, draft: Draft, caller: str) -> dict[str, 
         made["encryptionKeyArn"] = keys[0]
     else:
         draft.notes.append(
-            "the secrets of Kubernetes are not encrypted by a key: `pulumi up` makes one, and EKS keeps it for the cluster's life"
+            f"the secrets of Kubernetes are not encrypted by a key: `{typed('pulumi up')}` makes one, and EKS keeps it for the cluster's life"
         )
     if entry.get("deletionProtection"):
         made["deletionProtection"] = True
