@@ -142,7 +142,7 @@ def test_mpirun_gives_each_rank_all_variables_of_the_job():
     given = {word for before, word in pairwise(command) if before == "-x"}
     assert {"FI_PROVIDER", "TRN_NODES", "TRN_ADDRESS"} <= names <= given
     assert command[command.index("-np") + 1] == "64"
-    assert command[command.index("python3") :] == ["python3", "/trn/entry.py", "--", "python3", "train.py"]
+    assert command[command.index("python3") :] == ["python3", "/trn/entry.py", "--", "python3", "/fsx/train.py"]
 
 
 def test_mpi_slots_are_the_workers_of_a_node():

@@ -53,6 +53,7 @@ def makers() -> dict[str, Callable[[], str]]:
         "docs/job.schema.json": lambda: _json(job_pages.job_schema()),
         "docs/job-file.md": job_pages.job_file_page,
         "docs/jobs.md": lambda: job_pages.jobs_page((ROOT / "docs/jobs.md").read_text(), ROOT),
+        "docs/gpu-to-trainium.md": lambda: job_pages.script_page((ROOT / "docs/gpu-to-trainium.md").read_text(), ROOT),
         "docs/recipes/llama.md": lambda: job_pages.llama_page((ROOT / "docs/recipes/llama.md").read_text()),
         "docs/toolchains.md": job_pages.toolchains_page,
         launcher_table.PAGE: lambda: launcher_table.page(ROOT),

@@ -8,7 +8,7 @@ from facts.names import JOB_LABEL, VOLCANO_SCHEDULER
 from facts.problems import Problem, missing
 from training.duration import seconds
 from training.job import Job
-from training.payload import files
+from training.payload import job_files
 from training.plan import Plan
 from training.pod import CONTAINER, Object, claim_name, files_name, job_pod, pod_spec
 from training.site import Site
@@ -35,7 +35,12 @@ def metadata(plan: Plan, name: str = "") -> Object:
 def files_object(plan: Plan) -> Object:
     """The ConfigMap that every pod mounts at /trn."""
     job = plan.job
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata(plan, files_name(job.name)), "data": dict(files(job.recipe))}
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": metadata(plan, files_name(job.name)),
+        "data": dict(job_files(job.recipe, plan.site.source)),
+    }
 
 
 def own_objects(plan: Plan) -> list[Object]:

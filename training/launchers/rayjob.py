@@ -118,6 +118,7 @@ def phase(status: Any) -> Phase:
 LAUNCHER = Launcher(
     name="rayjob",
     title="RayJob",
+    takes_source=("image",),
     take_it="the script uses Ray, such as Ray Train or Ray Data",
     lacks=(
         "the image: it needs Ray, of one version on all pods",

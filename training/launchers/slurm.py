@@ -59,6 +59,7 @@ def whole_nodes(job: Job, why: str) -> Iterator[Problem]:
 LAUNCHER = Launcher(
     name="slurm",
     title="Slurm job",
+    takes_source=("packed",),
     take_it="people and scripts of yours speak Slurm; nodes are taken whole, by partition",
     lacks=(
         "the image: a job runs in that of the Slurm workers, which must bring the toolchain",

@@ -59,6 +59,7 @@ def problems(job: Job, site: Site) -> Iterator[Problem]:
 LAUNCHER = Launcher(
     name="torchx",
     title="TorchX job",
+    takes_source=(),
     take_it="TorchX is your tool: its component makes the same pods; it is how the original blueprint ran BERT, with etcd",
     lacks=(
         "claims of devices: its overlay is one for all nodes, and the container's name is another on each (kubernetes_scheduler.py)",

@@ -12,7 +12,7 @@ from torchx.specs.overlays import set_overlay  # pyright: ignore[reportMissingIm
 from facts.catalogue import NEURON_TYPES
 from facts.names import EFA_RESOURCE
 from training.job import Job, parse_job
-from training.payload import files
+from training.payload import job_files
 from training.plan import Plan, plan
 from training.pod import job_pod, pod_spec
 from training.site import Nodes, Site
@@ -119,7 +119,7 @@ def app_def(job: Job, site: Site) -> specs.AppDef:
     """One role with a replica for each node. Raises ValueError for a job that the site cannot run."""
     found = plan(job, site)
     pod = job_pod(found)
-    packed = base64.b64encode(gzip.compress(json.dumps(files(job.recipe)).encode(), mtime=0)).decode()
+    packed = base64.b64encode(gzip.compress(json.dumps(job_files(job.recipe, site.source)).encode(), mtime=0)).decode()
     role = specs.Role(
         name="worker",
         image=found.image,
