@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from facts.kubernetes_versions import minors_behind
 from facts.neuron_releases import NEURON_AMI_TYPE
+from facts.typed import typed
 from simulator import costs, latencies
 from simulator.account import kinds, view
 from simulator.account.allowances import Allowances
@@ -175,7 +176,7 @@ def _group(state: AccountState, change: Change, old: Registration, gone: bool) -
     if limits and change.new is not None and _SIZE in (change.new.options.get("ignoreChanges") or ()):
         # hashicorp/terraform-provider-aws internal/service/eks/node_group.go, Update: limits and size are sent together.
         sent = f"with its new limits EKS gets the size that Pulumi knows, {view.desired_size(change.new)} nodes"
-        do = "`pulumi up --refresh` reads the size first"
+        do = f"`{typed('pulumi up --refresh')}` reads the size first"
         yield Caution(severity, old.urn, f"node group {name} is autoscaled, and {sent}: of more nodes the others go, {stops}; {do}")
     if not size:
         return
@@ -186,7 +187,7 @@ def _group(state: AccountState, change: Change, old: Registration, gone: bool) -
     assert change.new is not None
     rolled, fewer = latencies.rolled_nodes(old, change.new), size - view.desired_size(change.new)
     if rolled and old.inputs.get("capacityType") == "CAPACITY_BLOCK":
-        empty = f"set `nodeGroups.{name}.size: 0` and run `pulumi up` first"
+        empty = f"set `nodeGroups.{name}.size: 0` and run `{typed('pulumi up')}` first"
         yield Caution("amber", old.urn, f"node group {name} is on a capacity block, whose update must find it empty: {empty}")
     elif rolled:
         extra = surge(state, old, change.new)

@@ -15,6 +15,7 @@ from facts.neuron_releases import NEURON_AMI_TYPE, NEWEST_DRIVER, RELEASE_PATTER
 from facts.regions import CONTROL_PLANE_REFUSED_ZONES
 from facts.resources.queries import VOLUME_TAGS
 from facts.resources.rights import role_of
+from facts.typed import typed
 from stacks.rules.node_groups import OWN_LABELS, is_reserved
 from stacks.settings import CORE_ZONE_COUNT, LOG_RETENTION_DAYS
 from trn.aws.api import tags_of
@@ -113,7 +114,7 @@ def _control_plane(other: OtherCluster, draft: Draft, caller: str) -> dict[str, 
         made["encryptionKeyArn"] = keys[0]
     else:
         draft.notes.append(
-            "the secrets of Kubernetes are not encrypted by a key: `pulumi up` makes one, and EKS keeps it for the cluster's life"
+            f"the secrets of Kubernetes are not encrypted by a key: `{typed('pulumi up')}` makes one, and EKS keeps it for the cluster's life"
         )
     if entry.get("deletionProtection"):
         made["deletionProtection"] = True
