@@ -191,9 +191,7 @@ REFUSED: dict[str, dict[str, tuple[str, ...]]] = {
     "trn data stage": {"": ("SOURCE is missing",), "night": ("`night` is a stack here, and SOURCE is missing",), "a b c d": ("too many words: `d`",)},
     "trn data prepare": {"": ("FILE is missing",), "dev": ("`dev` is a stack here, and FILE is missing",)},
     **{
-        f"trn data {name}-weights": {
-            "dev a /fsx/b": ("dev", "a", "/fsx/b"), "a /fsx/b": ("dev", "a", "/fsx/b"), "a /fsx/b --stack night": ("night", "a", "/fsx/b"),
-        }
+        f"trn data {name}-weights": {"dev a": ("`dev` is a stack here, and SOURCE is missing",), "a /fsx/b dev": ("the stack comes first",)}
         for name in ("import", "export")
     },
     "trn data export": {"dev": ("`dev` is a stack here, and PATH is missing",), "/fsx/out dev": ("the stack comes first",)},
