@@ -100,6 +100,9 @@ SECTIONS: Mapping[str, _Rows] = {
         CommandEntry(
             "submit", "jobs.submit.command:submit", asks=OUTSIDE, changes=True, file_hint=_JOB_FILE, next=("watch", "why", "logs", "cancel")
         ),
+        CommandEntry(
+            "run", "jobs.run.command:run", asks=OUTSIDE, changes=True, next=("watch", "why", "logs", "cancel")
+        ),
         CommandEntry("jobs", "jobs.listing.command:jobs", asks=(_AWS, _CLUSTER), next=("why", "logs")),
         CommandEntry("why", "jobs.why.command:why", asks=(_AWS, _CLUSTER)),
         CommandEntry(

@@ -102,6 +102,7 @@ def own_file_system(job: Job, title: str) -> Iterator[Problem]:
 LAUNCHER = Launcher(
     name="parallelcluster",
     title="ParallelCluster",
+    takes_source=("packed",),
     take_it="Slurm on EC2 instances is wanted, without Kubernetes, beside the stack and with its file system",
     lacks=(
         "the image: the AMI must bring driver, toolchain and Python; ParallelCluster's own AMIs have no Neuron driver",

@@ -79,15 +79,17 @@ def _time(moment: datetime) -> str:
 HasImage = Callable[[str], bool | None]
 
 
-def findings(found: Rendered, kubernetes: Kubernetes, has_image: HasImage, now: datetime | None = None) -> list[Finding]:
+def findings(
+    found: Rendered, kubernetes: Kubernetes, has_image: HasImage, now: datetime | None = None, *, is_pushed: bool = False
+) -> list[Finding]:
     """Everything that is looked up. Reads only.
 
     `has_image`: whether there is an image; None where that cannot be known. `now`: the time against which capacity blocks and
-    schedules are held; the clock's without it.
+    schedules are held; the clock's without it. `is_pushed`: whether the image is made before the job.
     """
     plan, at = found.plan, now or datetime.now(UTC)
     return [
-        *_image(plan, has_image),
+        *(() if is_pushed else _image(plan, has_image)),
         *_queue(plan, kubernetes),
         *_claims(plan, kubernetes),
         *_priority(plan, kubernetes),

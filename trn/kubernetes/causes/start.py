@@ -10,6 +10,7 @@ from facts import neuron_releases
 from facts.neuron_releases import version_text
 from facts.toolchains import TOOLCHAINS, driver_conflict
 from facts.typed import typed
+from training.entry.own_source import NO_FILE
 from training.job import HUNG_EXIT_CODE
 from training.launchers.parts import TOOLCHAIN_LABEL
 from training.phase import Phase
@@ -91,6 +92,10 @@ def failure(s: Situation) -> Iterator[Cause]:
             )
         elif code == HUNG_EXIT_CODE:
             yield Cause("failed", f"{name} made no step for `restarts.hangAfter` and was ended (exit code {code})", logs)
+        elif said := _line(end.get("message", "")):
+            # The entry script left it where Kubernetes keeps it: nothing was started.
+            do = f"bring the file along with `source` or `trn run`, or correct `command`; then `trn cancel {s.stack} {s.job.name}` and submit it again"
+            yield Cause("failed", f"{name} ended with exit code {code}: {said}", do if code == NO_FILE else logs)
         else:
             why = f", {status['reason']}" if status.get("reason") else ""
             yield Cause("failed", f"{name} ended with exit code {code}{why}", logs)
