@@ -117,7 +117,10 @@ def main(arguments: list[str]) -> int:
     trainer = Trainer(model=model, args=settings, train_dataset=Generated(model.config.vocab_size, LENGTH), callbacks=[progress])
     there = bool(folder) and any(name.startswith("checkpoint-") for name in os.listdir(folder)) if os.path.isdir(folder) else False
     parameters, size = model.num_parameters(), model.config
-    flops = transformer_flops.of_sequence(parameters, size.num_hidden_layers, size.hidden_size, LENGTH)
+    tables = (size.max_position_embeddings + size.type_vocab_size) * size.hidden_size
+    flops = transformer_flops.of_sequence(parameters, size.num_hidden_layers, size.hidden_size, LENGTH, looked_up=tables)
+    about = {"model": size.to_dict(), "workers": settings.world_size, "data": f"generated, {LENGTH} tokens", "steps": asked.steps}
+    checkpoints.same_training(folder, about, first=settings.process_index == 0)
     work = {"steps": asked.steps, "flops_per_sample": flops}
     progress_lines.event("started", pid=os.getpid(), devices=settings.world_size, parameters=parameters, **work)
     trainer.train(resume_from_checkpoint=there)

@@ -103,6 +103,7 @@ def main(arguments: list[str]) -> int:
         return without_waiting(comm, asked)
     exchange, due = EXCHANGES[asked.exchange], checkpoints.Due(interval_s, asked.checkpoint_steps)
     truth, weights, done = np.random.default_rng(7).standard_normal(FEATURES), np.zeros(FEATURES), 0
+    checkpoints.same_training(folder, {"features": FEATURES, "batch": BATCH, "workers": count}, first=rank == 0)
     if folder and (found := checkpoints.newest(folder)):
         done, path = found
         weights = np.fromfile(path)
