@@ -116,7 +116,7 @@ SOURCES: Mapping[str, str] = {
     "chip": "aws-neuron/aws-neuron-sdk architecture pages, 2026-08-21",
     "chip_count": "aws-neuron/aws-neuron-sdk architecture pages, 2026-08-21",
     "efa_count": "EC2 API, DescribeInstanceTypes EfaInfo, 2026-10-03; aws/karpenter-provider-aws, 2026-08-21",
-    "network_gbps": "aws/karpenter-provider-aws instance-types.md, 2026-08-21; core types as published on the EC2 type pages",
+    "network_gbps": "aws/karpenter-provider-aws instance-types.md, 2026-08-21: what lasts, small types burst beyond it; core types as published on the EC2 type pages",
     "instance_store_gb": "aws/karpenter-provider-aws instance-types.md, 2026-08-21; EC2 API reading for trn2, 2026-10-03",
     "offered_zone_ids": "EC2 API, spot placement query of one account, 2026-10-03; DescribeInstanceTypeOfferings data in getmoto/moto 5.2.5",
     "offered_regions": "EC2 API readings of one account, 2026-10-03",
@@ -143,7 +143,7 @@ NEURON_TYPES: Mapping[str, InstanceType] = {
         InstanceType(
             name="trn1.2xlarge", family="Trn", chip=TRAINIUM, chip_count=1,
             vcpu_count=8, memory_gib=32, network_card_count=1, interfaces_per_card=4, ipv4_per_interface=15,
-            efa_count=0, network_gbps=12.5, instance_store_gb=474, max_pods=58, price_usd_per_hour=1.34375,
+            efa_count=0, network_gbps=3.125, instance_store_gb=474, max_pods=58, price_usd_per_hour=1.34375,
             offered_regions=("us-east-1", "us-east-2", "us-west-2"),
         ),
         InstanceType(

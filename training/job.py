@@ -48,6 +48,26 @@ CACHE = Form(
     "write such as /fsx/neuron-compile-cache/bert, or s3://my-bucket/cache",
     1024,
 )
+OWN_FILES = Form(
+    "path on this machine",
+    r"[^\0]*[^\0\s][^\0]*",
+    "a folder, or one file, beginning where the job file is",
+    "write such as `.` for the job file's own folder, or `../src`",
+    1024,
+)
+_S3, _HUB = text_formats.S3_URI.pattern, r"[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*"
+SOURCE = Form(
+    "source of a data set",
+    rf"{_S3}|{PATH.pattern}|{_HUB}",
+    "s3://BUCKET/PREFIX, the id OWNER/NAME of a Hugging Face data set, or an absolute path on one of the job's mounts",
+    "write such as s3://my-bucket/text/, wikimedia/wikipedia, or /fsx/text",
+)
+TOKENIZER = Form(
+    "tokenizer",
+    rf"({_S3}|{PATH.pattern})\.json|{_HUB}",
+    "the id OWNER/NAME of a Hugging Face model, or a tokenizer.json: s3://BUCKET/KEY.json or an absolute path on one of the job's mounts",
+    "write such as google-bert/bert-large-uncased, or /fsx/tokenizer.json",
+)
 RESUME_EXIT_CODE = 75
 """Exit code of a process that wrote a checkpoint when it was told to stop: start it again and it resumes (sysexits.h, EX_TEMPFAIL)."""
 NO_TOOLCHAIN = "none"
@@ -69,13 +89,38 @@ class Mount(Section):
     """Refuse writes."""
 
 
+class Prepare(Section):
+    """How the text of `data.source` becomes token shards: `trn data prepare` reads it."""
+
+    tokenizer: Annotated[str, Formed(TOKENIZER)]
+    """Hugging Face model whose tokenizer.json is taken, or such a file: in S3, or by its path."""
+    files: str | None = Field(default=None, min_length=1)
+    """Pattern of the files that count, such as `20231101.en/*.parquet`. Without it, all of text: .txt, .text, .jsonl, .json, .ndjson, each also with .gz or .zst behind it, and .parquet."""
+    text: str = Field(default="text", min_length=1)
+    """Key of JSON lines, or column of parquet, that has the text."""
+    documents: Literal["blank-line", "line", "file"] = "blank-line"
+    """What separates the documents of plain text."""
+    sentences: bool | None = None
+    """Note where sentences begin, as BERT wants it. Without it, where the tokenizer has a mask token."""
+    begin: str | None = None
+    """Token that every document begins with, as Llama 3 wants it. None by default."""
+    end: str | None = None
+    """Token that every document ends with. Without it, the tokenizer's own; one with a mask token has none; '' for none."""
+    validation: float = Field(default=0.005, ge=0, le=0.5)
+    """Share of the documents that is kept for validation."""
+    revision: str = Field(default="main", min_length=1)
+    """Branch, tag or commit of the Hugging Face data set."""
+
+
 class Data(Section):
     """The data set."""
 
     path: Annotated[str, Formed(PATH)]
     """Where the job reads it, on one of its mounts; the job sees it as `TRN_DATA`."""
-    source: Annotated[str, Formed(text_formats.S3_URI)] | None = None
-    """S3 prefix that it is copied from before the first run."""
+    source: Annotated[str, Formed(SOURCE)] | None = None
+    """Where it comes from. An S3 prefix: `trn data stage` copies it as it is. With `prepare`, text: an S3 prefix, the id of a Hugging Face data set, or a path on one of the mounts."""
+    prepare: Prepare | None = None
+    """How text becomes tokens. Without it, the set is read as it is."""
 
 
 class Cache(Section):
@@ -131,6 +176,8 @@ class Job(Section):
     """What each worker runs, word by word. Either this or `recipe`."""
     recipe: str | None = Field(default=None, pattern=f"^{KUBERNETES_NAME}$")
     """Name of a recipe of this program, whose script is run. Either this or `command`."""
+    source: Annotated[str, Formed(OWN_FILES)] | None = None
+    """Folder, or one file, beside the job file that goes into the pods, where the command begins; what git ignores stays out. Small ones go in a ConfigMap, larger ones as one more layer of the image."""
     args: tuple[str, ...] = ()
     """Further words behind the command, or the recipe's script."""
     start: Start | None = None
@@ -151,6 +198,8 @@ class Job(Section):
     """Mesh of a model that is shared by its devices; the recipe `llama` has one, a script of yours reads `TRN_PARALLEL`. Without it, `llama` takes one copy by FSDP."""
     devices: int | None = Field(default=None, ge=1, le=64)
     """Neuron chips of each node. Without it, all: whole nodes."""
+    logical_core_size: int | None = Field(default=None, ge=1, le=2)
+    """Physical NeuronCores of each logical one (LNC), on chips that leave a choice. Without it, that of the node group. Another one than the group's needs devices by claims (`addons.neuron.devices: dra`)."""
     efa: bool | None = None
     """Ask for EFA interfaces. Without it, with whole nodes of a group that has them."""
     mounts: tuple[Mount, ...] = (Mount(path=SHARED_PATH),)
@@ -239,7 +288,22 @@ def _between_keys(job: Job) -> list[Problem]:
     found = list[Problem]()
     if bool(job.command) == (job.recipe is not None):
         wrong = "neither `command` nor `recipe` is there" if job.recipe is None else "both `command` and `recipe` are there"
-        found.append(missing("command", wrong, hint="`command: [python3, train.py]`, or `recipe: NAME`: docs/jobs.md lists them"))
+        found.append(
+            missing(
+                "command",
+                wrong,
+                hint="`command: [python3, /fsx/train.py]`, or `recipe: NAME`: docs/jobs.md lists them; `trn run train.py` runs a script without a job file",
+            )
+        )
+    if job.source is not None and job.recipe is not None:
+        found.append(
+            Problem(
+                "source",
+                job.source,
+                "files of your own beside a recipe, which has its script",
+                hint="leave `source` out, or set `command` in place of `recipe`",
+            )
+        )
     if job.node_group is not None and job.pool is not None:
         found.append(Problem("pool", job.pool, "a pool beside a node group", hint="keep one of the two"))
     if job.parameter_servers and job.start != "tensorflow":
@@ -249,6 +313,8 @@ def _between_keys(job: Job) -> list[Problem]:
         wrong = "too few workers are left: beside them there is a chief and at least one worker"
         hint = f"set `nodes` to {job.parameter_servers + 2} or more"
         found.append(Problem("parameterServers", job.parameter_servers, wrong, hint=hint))
+    if job.data is not None and job.data.prepare is not None and job.data.source is None:
+        found.append(missing("data.source", "`data.prepare` has no text to read", hint=f"name it: {SOURCE.allowed}"))
     return [*found, *_wrong_paths(job), *_null_characters(job)]
 
 
@@ -262,8 +328,14 @@ def _wrong_paths(job: Job) -> Iterator[Problem]:
         if any(path == place or path.startswith(f"{place}/") for place in RESERVED):
             yield Problem(key, mount.path, "a path that every container has for itself", f"none of {', '.join(RESERVED)}", "such as /fsx")
         mounted.append(path)
+    sources = (
+        {}
+        if job.data is None
+        else {"data.source": job.data.source, "data.prepare.tokenizer": job.data.prepare and job.data.prepare.tokenizer}
+    )
     others = {"data": job.data, "cache": job.cache, "checkpoints": job.checkpoints}
     named = {f"{key}.path": section.path for key, section in others.items() if section is not None}
+    named |= {key: path for key, path in sources.items() if path and path.startswith("/")}
     for key, path in ({f"mounts[{index}].path": mount.path for index, mount in enumerate(job.mounts)} | named).items():
         if ".." in path.split("/"):
             yield Problem(key, path, "a path with `..`", hint=f"write where it leads: {_plain(path)}")

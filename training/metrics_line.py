@@ -20,8 +20,25 @@ MARK = '{"trn":'
 """Beginning of each such line; torchrun and Volcano's logs may put words before it."""
 MOST, MOST_LOSS, LATEST = 10**12, 1e100, 1e11
 """Largest step, rank or rate; largest finite loss; latest time, in the year 5138. A line beyond them was not written by a training."""
-EVENTS = frozenset({"starting", "started", "resumed", "saved", "stopping", "stopped", "measured", "finished", "hung", "ended"})
-"""`starting`, `stopping`, `hung` and `ended` are the entry script's, the others the workers'. `stopped`: after a checkpoint, on request; `measured`: a figure that is
+EVENTS = frozenset(
+    {
+        "starting",
+        "started",
+        "resumed",
+        "saved",
+        "stopping",
+        "stopped",
+        "measured",
+        "finished",
+        "hung",
+        "peer-lost",
+        "previous",
+        "history",
+        "lost",
+        "ended",
+    }
+)
+"""`starting`, `stopping`, `hung`, `peer-lost`, `previous`, `history`, `lost` and `ended` are the entry script's, the others the workers'. `stopped`: after a checkpoint, on request; `measured`: a figure that is
 no step of a training, such as a bandwidth."""
 
 

@@ -1,8 +1,9 @@
 """A job on one cluster: everything that its file leaves open, filled in from the site. Renderers and checks start from it."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from facts.device_claims import Claimed
 from facts.node_resources import Share, job_share
 from facts.toolchains import TOOLCHAINS, Start, Toolchain, allowed_workers
 from training import payload
@@ -50,6 +51,20 @@ class Plan:
     queue: str | None
 
     @property
+    def claimed(self) -> Claimed:
+        """What each pod claims by dynamic resource allocation; nothing where device plug-ins offer all of it."""
+        instance = self.nodes.instance
+        chips = self.chip_count if self.site.devices == "dra" else 0
+        interfaces = self.interface_count if self.site.efa_devices == "dra" else 0
+        size = self.nodes.logical_core_size if instance.chip is not None and instance.chip.has_logical_cores else None
+        return Claimed(chips, interfaces, size)
+
+    @property
+    def claims(self) -> bool:
+        """Whether its pods claim anything."""
+        return bool(self.claimed.chip_count or self.claimed.interface_count)
+
+    @property
     def core_count(self) -> int:
         """Logical NeuronCores of each pod."""
         instance = self.nodes.instance
@@ -84,7 +99,10 @@ def candidates(job: Job, site: Site) -> list[Nodes]:
 def nodes_of(job: Job, site: Site) -> Nodes | None:
     """The first of the candidates that the job fits; else the first of all, so that a check can say what is wrong with it."""
     toolchain, found = toolchain_of(job, site), candidates(job, site)
-    return next((nodes for nodes in found if _fits(job, toolchain, nodes)), found[0] if found else None)
+    nodes = next((nodes for nodes in found if _fits(job, toolchain, nodes)), found[0] if found else None)
+    if nodes is None or job.logical_core_size is None:
+        return nodes
+    return replace(nodes, logical_core_size=job.logical_core_size)
 
 
 def _fits(job: Job, toolchain: Toolchain | None, nodes: Nodes) -> bool:
@@ -94,7 +112,14 @@ def _fits(job: Job, toolchain: Toolchain | None, nodes: Nodes) -> bool:
 
 
 def image_of(job: Job, site: Site, toolchain: Toolchain | None) -> str | None:
-    """The job's image as it names it, or the toolchain's from the site's mirror; None where there is neither."""
+    """The image with the job's own files, else as the job names it, or the toolchain's from the site's mirror; None where there is none of them."""
+    if site.source is not None and site.source.image is not None:
+        return site.source.image
+    return base_image_of(job, site, toolchain)
+
+
+def base_image_of(job: Job, site: Site, toolchain: Toolchain | None) -> str | None:
+    """The same without the job's own files."""
     if job.image is not None:
         return job.image
     image = toolchain.image if toolchain is not None else None
@@ -137,6 +162,9 @@ def plan(job: Job, site: Site) -> Plan:
     chips = job.devices or instance.chip_count
     whole = chips == instance.chip_count
     interfaces = nodes.interface_count if (whole if job.efa is None else job.efa) else 0
+    if interfaces and not whole and site.devices == site.efa_devices == "dra":
+        # Both drivers tell which interfaces are near which chips: a part of the node takes its own.
+        interfaces = max(1, interfaces * chips // instance.chip_count)
     mounts = mounts_of(job, site)
     start = job.start or (toolchain.start if toolchain is not None else "none")
     return Plan(

@@ -14,6 +14,8 @@ Object = dict[str, Any]
 """A Kubernetes object, or a part of one, as JSON."""
 CONTAINER = "work"
 """Name of the container where its controller asks for no other."""
+CLAIM = "devices"
+"""Name of a pod's claim, within the pod."""
 SHARED_MEMORY_PART, SHARED_MEMORY_GIB_MAX = 8, 64
 """/dev/shm of a job: this part of its memory, and no more. Kubernetes' default of 64 MiB is too small for ranks that share a node."""
 
@@ -27,6 +29,8 @@ class Pod:
     environment: Mapping[str, str] = field(default_factory=dict)
     devices: Mapping[str, int] = field(default_factory=dict)
     """Extended resources; Kubernetes wants request and limit of them to be equal."""
+    claim: str | None = None
+    """ResourceClaimTemplate of what it claims by dynamic resource allocation."""
     cpu: str | None = "100m"
     """None asks for nothing of it, and leaves that to whoever completes the pod."""
     memory: str | None = "128Mi"
@@ -55,12 +59,15 @@ def job_pod(plan: Plan, *, container: str = CONTAINER) -> Pod:
     """The pod of a job, the same for all its nodes and for every launcher."""
     job, share = plan.job, plan.share
     memory_gib = share.memory_mib // 1024
-    efa = {EFA_RESOURCE: plan.interface_count} if plan.interface_count else {}
+    claimed = plan.claimed
+    chips = {NEURON_RESOURCE: plan.chip_count} if not claimed.chip_count else {}
+    efa = {EFA_RESOURCE: plan.interface_count} if plan.interface_count and not claimed.interface_count else {}
     return Pod(
         image=plan.image,
         command=("python3", f"{SCRIPTS}/{ENTRY_SCRIPT}", "--", *plan.command),
         environment=environment(plan),
-        devices={NEURON_RESOURCE: plan.chip_count, **efa},
+        devices={**chips, **efa},
+        claim=claim_name(job.name) if plan.claims else None,
         cpu=str(share.cpu_millis // 1000),
         memory=f"{memory_gib}Gi",
         is_memory_limited=True,
@@ -78,6 +85,11 @@ def job_pod(plan: Plan, *, container: str = CONTAINER) -> Pod:
 def files_name(job: str) -> str:
     """Name of the ConfigMap with the entry script of a job."""
     return f"{job}-entry"
+
+
+def claim_name(job: str) -> str:
+    """Name of the ResourceClaimTemplate of a job."""
+    return f"{job}-devices"
 
 
 def pod_spec(pod: Pod) -> Object:
@@ -99,6 +111,8 @@ def pod_spec(pod: Pod) -> Object:
         spec["affinity"] = affinity
     if pod.priority_class is not None:
         spec["priorityClassName"] = pod.priority_class
+    if pod.claim is not None:
+        spec["resourceClaims"] = [{"name": CLAIM, "resourceClaimTemplateName": pod.claim}]
     return spec
 
 
@@ -114,10 +128,12 @@ def _container(pod: Pod) -> Object:
         "resources": {"requests": requests, "limits": {**(memory if pod.is_memory_limited else {}), **devices}},
         "volumeMounts": [mount for _, mount in _volumes(pod)],
     }
+    if pod.claim is not None:
+        container["resources"]["claims"] = [{"name": CLAIM}]
     # An empty command would be the image's own all the same; empty requests would hide what a controller sets.
     if not pod.command:
         del container["command"]
-    if not requests:
+    if not requests and pod.claim is None:
         del container["resources"]
     return container
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 from facts import regions
 from facts.capacity_blocks import Use
 from facts.catalogue import InstanceType
+from facts.device_claims import Devices
 from facts.hours import Hours
 from facts.names import GROUP_LABEL, POOL_LABEL
 
 if TYPE_CHECKING:
     from training.account import Account
+    from training.payload import Source
 
 OUTSIDE = frozenset({"sagemaker", "hyperpod", "parallelcluster"})
 """Launchers that bring nodes of their own: a node group says only of which type."""
@@ -29,8 +31,8 @@ class Nodes:
     largest_size: int
     """The most there may be."""
     uses_efa: bool
-    efa_by_plugin: bool = True
-    """Whether pods ask for interfaces by the device plug-in's resource."""
+    offers_efa: bool = True
+    """Whether pods can ask for interfaces, in whatever way."""
     release_version: str | None = None
     """AMI release; None for the newest."""
     logical_core_size: int | None = None
@@ -61,7 +63,7 @@ class Nodes:
     @property
     def interface_count(self) -> int:
         """EFA interfaces that a pod on the whole node can ask for."""
-        return self.instance.efa_count if self.uses_efa and self.efa_by_plugin else 0
+        return self.instance.efa_count if self.uses_efa and self.offers_efa else 0
 
 
 @dataclass(frozen=True)
@@ -92,8 +94,10 @@ class Site:
     """Volcano's, in the order of the configuration."""
     toolchain: str | None = None
     """Default toolchain of jobs."""
-    devices_by_plugin: bool = True
-    """Whether pods ask for Neuron chips by the device plug-in's resource."""
+    devices: Devices | None = "device-plugin"
+    """How pods ask for Neuron chips; None where they cannot."""
+    efa_devices: Devices = "device-plugin"
+    """How pods ask for EFA interfaces, where they can."""
     gang: bool = True
     """Whether Volcano is there to start all pods of a job together."""
     own_gangs: frozenset[str] = frozenset()
@@ -112,6 +116,8 @@ class Site:
     """Names of node groups that AWS Batch may use."""
     account: "Account | None" = None
     """For launchers outside of the cluster; None where nothing is known of it."""
+    source: "Source | None" = None
+    """What the `source` of the job names; None without one, and where it was not read."""
 
     @property
     def partition(self) -> str:
@@ -127,7 +133,8 @@ class Site:
             return replace(self, node_groups=groups, pools={}, queues={}, gang=False)
         if launcher in OUTSIDE:
             groups = {name: replace(nodes, largest_size=NODES_MAX) for name, nodes in {**self.node_groups, **self.slurm_groups}.items()}
-            return replace(self, node_groups=groups, pools={}, queues={}, gang=False)
+            # Nodes of its own, on which our drivers are not.
+            return replace(self, node_groups=groups, pools={}, queues={}, gang=False, devices="device-plugin", efa_devices="device-plugin")
         return self
 
     def nodes(self, group: str | None, pool: str | None) -> Nodes | None:

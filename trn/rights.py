@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from training.launchers import launchers
+from trn.kubernetes.claimed import CLAIM_TEMPLATES, RESOURCE_CLAIMS, SLICES
 from trn.kubernetes.job_end import can_stop
 from trn.kubernetes.job_pods import PODS
 from trn.kubernetes.jobs.job import JOB_KINDS
@@ -34,6 +35,14 @@ _SUBMIT: Rules = {
 }
 _JOBS: Rules = {resource.qualified: ("list",) for resource in (*LOOKED_AT, *(kind.resource for kind in JOB_KINDS))}
 """One look at all jobs, and at what can hold one up."""
+_FOLDER_JOB: Rules = {
+    "configmaps": ("create", "delete", "get", "patch"),
+    "jobs.batch": ("create", "delete", "get"),
+    "pods": ("list",),
+    "pods/log": ("get",),
+    "secrets": ("create", "delete", "get", "patch"),
+}
+"""A Job that fills a folder of the file system."""
 _OWN: Mapping[str, Rules] = {
     "status": _LOOKED_AT,
     "verify": {
@@ -59,13 +68,8 @@ _OWN: Mapping[str, Rules] = {
     },
     "submit": _SUBMIT,
     "precompile": {**_SUBMIT, "pods": ("list",)},
-    "data stage": {
-        "configmaps": ("create", "delete", "get", "patch"),
-        "jobs.batch": ("create", "delete", "get"),
-        "pods": ("list",),
-        "pods/log": ("get",),
-        "secrets": ("create", "delete", "get", "patch"),
-    },
+    "data stage": _FOLDER_JOB,
+    "data prepare": _FOLDER_JOB,
     "data status": {**_JOBS, "pods/log": ("get",)},
     "bundle": {
         **_LOOKED_AT,
@@ -105,6 +109,21 @@ def _of_kinds(command: str) -> Rules:
 
 RIGHTS: Mapping[str, Rules] = {command: {**rules, **_of_kinds(command)} for command, rules in _OWN.items()}
 """Rules by command, those of kinds that add-ons bring among them."""
+_HELD: Rules = {CLAIM_TEMPLATES.qualified: ("list",), RESOURCE_CLAIMS.qualified: ("list",)}
+"""How many devices a pod holds that claims them."""
+_BESIDE: Rules = {**_HELD, SLICES.qualified: ("list",)}
+_TEMPLATE_OF_JOB: Rules = {CLAIM_TEMPLATES.qualified: ("create", "delete", "get", "patch")}
+WITH_CLAIMS: Mapping[str, Rules] = {
+    "status": {SLICES.qualified: ("list",)},
+    "verify": {**_BESIDE, CLAIM_TEMPLATES.qualified: ("create", "list", "patch")},
+    "shell": {CLAIM_TEMPLATES.qualified: ("create", "patch")},
+    "top": _HELD,
+    "submit": _TEMPLATE_OF_JOB,
+    "precompile": _TEMPLATE_OF_JOB,
+    "bundle": _BESIDE,
+    **{command: _BESIDE for command, rules in _OWN.items() if rules.keys() >= _JOBS.keys()},
+}
+"""What each command does besides, where pods claim devices by dynamic resource allocation."""
 DRAIN: Rules = {STATEFUL_SETS.qualified: ("list",)}
 """What a drain reads beside the kinds that it acts on."""
 

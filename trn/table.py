@@ -35,7 +35,7 @@ class CommandEntry:
     asks: tuple[str, ...] = ()
     """What it reads or changes beyond this machine, of OUTSIDE; with some options less."""
     changes: bool = False
-    """Whether it changes a cluster or an account on AWS: then it is in the matrix of tests/trn/change."""
+    """Whether it changes a cluster or an account on AWS, or writes a file by what it saw of one: then it is in the matrix of tests/trn/change."""
     in_practice: InPractice = InPractice.SIMULATED
     stack: StackUse = StackUse.NEEDED
     unchecked: Mapping[str, str] = field(default_factory=dict)
@@ -100,10 +100,13 @@ SECTIONS: Mapping[str, _Rows] = {
         CommandEntry(
             "submit", "jobs.submit.command:submit", asks=OUTSIDE, changes=True, file_hint=_JOB_FILE, next=("watch", "why", "logs", "cancel")
         ),
+        CommandEntry(
+            "run", "jobs.run.command:run", asks=OUTSIDE, changes=True, next=("watch", "why", "logs", "cancel")
+        ),
         CommandEntry("jobs", "jobs.listing.command:jobs", asks=(_AWS, _CLUSTER), next=("why", "logs")),
         CommandEntry("why", "jobs.why.command:why", asks=(_AWS, _CLUSTER)),
         CommandEntry(
-            "watch", "jobs.watch.command:watch", asks=(_AWS, _CLUSTER), unchecked={"stack": "log"}, file_hint="name a log, such as one that `trn logs` printed"
+            "watch", "jobs.watch.command:watch", asks=(_AWS, _CLUSTER), unchecked={"stack": "log"}, file_hint="name a file that holds a job's log"
         ),
         CommandEntry("logs", "jobs.logs.command:logs", asks=(_AWS, _CLUSTER)),
         CommandEntry("cancel", "jobs.cancel.command:cancel", asks=OUTSIDE, changes=True),
@@ -121,11 +124,12 @@ SECTIONS: Mapping[str, _Rows] = {
         CommandEntry("image push", "jobs.image.command:push", asks=(_AWS, _STATE), changes=True, in_practice=_NONE, next=("submit",)),
         GroupEntry("data", "A data set on its way to the file system, and checkpoints on their way to S3.", "trn data status bert"),
         CommandEntry("data stage", "jobs.data.command:stage", asks=OUTSIDE, changes=True, next=("data status",)),
+        CommandEntry("data prepare", "jobs.data.command:prepare", asks=OUTSIDE, changes=True, file_hint=_JOB_FILE, next=("submit",)),
         CommandEntry("data export", "jobs.data.command:export", asks=(_AWS, _STATE), changes=True, next=("data status",)),
         CommandEntry("data status", "jobs.data.command:status", asks=OUTSIDE),
     ),
     "The cluster": (
-        CommandEntry("import", "before.import_cluster.command:import_cluster", asks=(_AWS,), changes=True, in_practice=_NONE, stack=StackUse.NEW),
+        CommandEntry("import", "before.import_cluster.command:import_cluster", asks=(_AWS, _STATE), changes=True, in_practice=_NONE, stack=StackUse.NEW),
         GroupEntry("network", "A network that others keep and a stack uses.", "trn network describe dev --output network.yaml"),
         CommandEntry("network describe", "before.network.command:describe", asks=(_AWS,), in_practice=_NONE, next=("rehearse",)),
         GroupEntry(

@@ -1,6 +1,7 @@
 """Cluster Autoscaler as a component."""
 
 from addons.base import Addon
+from addons.claimed import claimed_resources
 from addons.cluster import Cluster
 from addons.cluster_autoscaler import NAMESPACE, SERVICE_ACCOUNT, ClusterAutoscalerSettings
 from addons.images import Values
@@ -27,6 +28,8 @@ def cluster_autoscaler_values(cluster: Cluster) -> Values:
         # The chart's account is here, not under `serviceAccount`.
         "rbac": {"serviceAccount": {"name": SERVICE_ACCOUNT}},
         "extraArgs": {
+            # Until it is locked to true (kubernetes/autoscaler cluster-autoscaler FAQ, 1.36): without it a pod with a claim adds no node.
+            **({"enable-dynamic-resource-allocation": True} if claimed_resources(cluster) else {}),
             "expander": "least-waste",
             "scale-down-unneeded-time": f"{settings.idle_minutes}m",
             # A Neuron node needs longer than the default 15 minutes; the group would be backed off while its nodes boot.

@@ -1,6 +1,9 @@
 """Kueue as a component, with flavors and queues."""
 
+from collections.abc import Collection
+
 from addons.base import Addon
+from addons.claimed import claimed_resources
 from addons.images import Values
 from addons.kueue import API_VERSION, NAMESPACE, KueueSettings
 from addons.kueue.objects import cluster_queue_spec, flavor_spec, flavors, kueue_configuration
@@ -10,12 +13,12 @@ from addons.versions import KUEUE
 QUEUE = "training"
 
 
-def kueue_values(namespace: str) -> Values:
-    """Helm values; keys as in `values.yaml` of the pinned chart. `namespace`: where the jobs are."""
+def kueue_values(namespace: str, claimed: Collection[str] = ()) -> Values:
+    """Helm values; keys as in `values.yaml` of the pinned chart. `namespace`: where the jobs are; `claimed`: resources by claims."""
     resources = {"requests": {"cpu": "200m", "memory": "512Mi"}, "limits": {"memory": "1Gi"}}
     return {
         "controllerManager": {"replicas": 2, "podDisruptionBudget": {"enabled": True}, "manager": {"resources": resources}},
-        "managerConfig": {"controllerManagerConfigYaml": kueue_configuration(namespace)},
+        "managerConfig": {"controllerManagerConfigYaml": kueue_configuration(namespace, claimed)},
     }
 
 
@@ -33,7 +36,9 @@ class Kueue(Addon):
         namespace = own or cluster.training_namespace
         jobs = [self.namespace(own)] if own is not None else []
         after = [system, *site.ready(*site.made), site.namespace]
-        release = self.release(KUEUE, namespace=NAMESPACE, values=kueue_values(namespace), timeout_s=600, after=after)
+        release = self.release(
+            KUEUE, namespace=NAMESPACE, values=kueue_values(namespace, claimed_resources(cluster)), timeout_s=600, after=after
+        )
         hooks = self.retry_on_webhook(name)
         of = flavors(cluster)
         made = [

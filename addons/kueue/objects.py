@@ -1,6 +1,6 @@
 """Kueue's configuration, flavors and queues, as plain data. Source: CRDs and configuration API v1beta2 of Kueue 0.19."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from addons.cluster import Cluster, NeuronGroup
@@ -8,6 +8,7 @@ from addons.images import Values
 from addons.karpenter import KarpenterSettings
 from addons.manifests import TOLERATE_NEURON
 from facts.catalogue import NEURON_TYPES
+from facts.device_claims import EFA_CLASS, NEURON_CLASS
 from facts.names import EFA_RESOURCE, GROUP_LABEL, NEURON_RESOURCE, NEURON_TAINT, POOL_LABEL
 from facts.yaml_text import write_yaml
 
@@ -29,10 +30,18 @@ Without these three their webhooks fail open (rendered from the chart): EKS add-
 COVERED = (NEURON_RESOURCE, EFA_RESOURCE, "cpu", "memory")
 
 
-def kueue_configuration(namespace: str) -> str:
-    """Kueue's configuration, YAML: a text that replaces the chart's as a whole."""
+CLASSES = {NEURON_RESOURCE: NEURON_CLASS, EFA_RESOURCE: EFA_CLASS}
+"""DeviceClass whose claimed devices count as the resource of the plug-in: one quota, however a job asks."""
+
+
+def kueue_configuration(namespace: str, claimed: Collection[str] = ()) -> str:
+    """Kueue's configuration, YAML: a text that replaces the chart's as a whole.
+
+    `claimed`: resources whose devices are handed out by claims. Kueue counts claims of classes that it is told of, from templates, and
+    refuses those of `allocationMode: All` (kubernetes-sigs/kueue site/content/en/docs/tasks/manage/setup_dra.md, pkg/dra/claims.go, 0.19).
+    """
     only = [{"key": "kubernetes.io/metadata.name", "operator": "In", "values": [namespace]}]
-    configuration = {
+    configuration: Values = {
         "apiVersion": "config.kueue.x-k8s.io/v1beta2",
         "kind": "Configuration",
         "health": {"healthProbeBindAddress": ":8081"},
@@ -44,6 +53,9 @@ def kueue_configuration(namespace: str) -> str:
         "manageJobsWithoutQueueName": False,
         "integrations": {"frameworks": list(FRAMEWORKS)},
     }
+    if claimed:
+        mappings = [{"name": name, "deviceClassNames": [CLASSES[name]]} for name in CLASSES if name in claimed]
+        configuration["resources"] = {"deviceClassMappings": mappings}
     return write_yaml(configuration, width=80)
 
 

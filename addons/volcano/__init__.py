@@ -24,11 +24,11 @@ class Queue(Section):
     reclaimable: bool = False
     """Whether other queues may take resources back from running jobs."""
     capability: dict[str, int | str] = Field(default_factory=dict)
-    """Most that the queue may use, by resource name. Empty means all there is."""
+    """Most that the queue may use, by resource name; claimed devices are `deviceclass/neuron.aws.com`. Empty means all there is."""
     parent: str | None = None
     """Queue above this one. One parent anywhere makes all queues a hierarchy, shared by `deserved` in place of `weight`."""
     deserved: dict[str, int | str] = Field(default_factory=dict)
-    """What the queue may claim back from its siblings, by resource name; in a hierarchy only."""
+    """What the queue may claim back from its siblings, by resource name; in a hierarchy, or where devices are claimed (`addons.neuron.devices: dra`)."""
 
 
 def _default_queues() -> dict[str, Queue]:

@@ -3,6 +3,7 @@
 import pulumi_kubernetes as k8s
 
 from addons.base import Addon
+from addons.claimed import claimed_resources
 from addons.site import Site
 from addons.versions import VOLCANO
 from addons.volcano import HYPER_NODE, NAMESPACE, QUEUE, VolcanoSettings
@@ -16,7 +17,8 @@ class Volcano(Addon):
         super().__init__("Volcano", name, site)
         settings = site.cluster.section(VolcanoSettings)
         groups = networks(settings, site.cluster)
-        values = volcano_values(settings, autoscaled=autoscales_neuron(site.cluster), topology=bool(groups))
+        scaled, claims = autoscales_neuron(site.cluster), bool(claimed_resources(site.cluster))
+        values = volcano_values(settings, autoscaled=scaled, topology=bool(groups), claims=claims)
         release = self.release(VOLCANO, namespace=NAMESPACE, values=values, timeout_s=600, after=[self.namespace(NAMESPACE)])
         hooks = self.retry_on_webhook(name)
         made: dict[str, k8s.apiextensions.CustomResource] = {}

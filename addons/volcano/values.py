@@ -9,10 +9,11 @@ from addons.volcano import Queue, VolcanoSettings
 from facts.names import GROUP_LABEL
 
 
-def volcano_values(settings: VolcanoSettings, *, autoscaled: bool = False, topology: bool = False) -> Values:
+def volcano_values(settings: VolcanoSettings, *, autoscaled: bool = False, topology: bool = False, claims: bool = False) -> Values:
     """Helm values; keys as in `values.yaml` of the pinned chart.
 
-    `autoscaled`: whether an autoscaler adds nodes for waiting jobs; `topology`: whether there are HyperNodes.
+    `autoscaled`: whether an autoscaler adds nodes for waiting jobs; `topology`: whether there are HyperNodes; `claims`:
+    whether devices are handed out by claims.
     """
     return {
         # Docker Hub with the chart's Always meets the pull limit at scale.
@@ -28,7 +29,7 @@ def volcano_values(settings: VolcanoSettings, *, autoscaled: bool = False, topol
             "controller_resources": {"requests": {"cpu": "100m", "memory": "256Mi"}},
             "admission_resources": {"requests": {"cpu": "50m", "memory": "128Mi"}},
             "scheduler_config_override": scheduler_configuration(
-                autoscaled=autoscaled, hierarchy=is_hierarchy(settings.queues), topology=topology
+                autoscaled=autoscaled, hierarchy=is_hierarchy(settings.queues), topology=topology, claims=claims
             ),
         },
     }
@@ -51,12 +52,13 @@ def is_hierarchy(queues: Mapping[str, Queue]) -> bool:
     return any(queue.parent is not None for queue in queues.values())
 
 
-def scheduler_configuration(*, autoscaled: bool, hierarchy: bool = False, topology: bool = False) -> str:
+def scheduler_configuration(*, autoscaled: bool, hierarchy: bool = False, topology: bool = False, claims: bool = False) -> str:
     """Volcano's scheduler configuration, YAML.
 
     The `enqueue` action creates no pods until the cluster has room for the whole gang, so an autoscaler never sees them
     wait (volcano-sh/volcano#2558, #3910): it is left out where one is at work. Queues below queues are shared by the plug-in
-    `capacity`, which takes the place of `proportion` (volcano-sh/volcano docs/user-guide/how_to_use_hierarchical_queue.md).
+    `capacity`, which takes the place of `proportion` (volcano-sh/volcano docs/user-guide/how_to_use_hierarchical_queue.md). It alone counts
+    devices that are claimed: `proportion` sees none of them (docs/user-guide/how_to_use_dra_quota.md, from 1.15).
     """
     actions = "allocate, backfill" if autoscaled else "enqueue, allocate, backfill"
     return "\n".join(
@@ -72,7 +74,9 @@ def scheduler_configuration(*, autoscaled: bool, hierarchy: bool = False, topolo
             "  - name: drf",
             "    enablePreemptable: false",
             "  - name: predicates",
-            *(["  - name: capacity", "    enableHierarchy: true"] if hierarchy else ["  - name: proportion"]),
+            *(["  - name: capacity"] if hierarchy or claims else ["  - name: proportion"]),
+            *(["    enableHierarchy: true"] if hierarchy else []),
+            *(["    arguments:", "      capacity.DynamicResourceAllocationEnable: true"] if claims else []),
             "  - name: nodeorder",
             "  - name: binpack",
             *(["  - name: network-topology-aware", "    arguments:", "      weight: 10"] if topology else []),

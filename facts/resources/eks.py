@@ -59,7 +59,7 @@ CLUSTER_TYPE = ResourceType(
     ),
     changes=Changes(
         replacing=("name", "roleArn", "bootstrapSelfManagedAddons", "accessConfig.bootstrapClusterCreatorAdminPermissions"),
-        calls=("UpdateClusterConfig", "UpdateClusterVersion", "AssociateEncryptionConfig"),
+        calls=("UpdateClusterConfig", "UpdateClusterVersion", "AssociateEncryptionConfig", "DescribeUpdate"),
         one_way={"encryptionConfig": lambda old, new: bool(old.get("encryptionConfig")) and not new.get("encryptionConfig")},
         name="name",
     ),
@@ -133,7 +133,7 @@ ADDON = ResourceType(
         Lifetime(Latency(14, 45, 65, f"{LOGS}: coredns 14-56 s, EBS CSI 45-65 s"), Latency(10, 20, 40, LOGS)),
         updates={"": Latency(20, 45, 90, "inferred: DaemonSets roll node by node")},
     ),
-    changes=Changes(replacing=("addonName", "clusterName"), calls=("UpdateAddon",)),
+    changes=Changes(replacing=("addonName", "clusterName"), calls=("UpdateAddon", "DescribeUpdate")),
     identity=by("clusterName", "addonName"),
     creation=creation(ApiCall("eks", "CreateAddon", _ADDON), later=("preserve", "resolveConflictsOnUpdate")),
     lookup=Lookup(
@@ -152,7 +152,8 @@ ADDON = ResourceType(
     tagging=TAGGING,
     deletion=Deletion("eks", "DeleteAddon", {"clusterName": "clusterName", "addonName": "addonName"}),
     rights=Rights(
-        (*part_grants("CreateAddon", "addon", "DescribeAddon UpdateAddon DeleteAddon"), *_IDENTITY_GRANTS),
+        # After each change the provider asks for its update, whose ARN is the add-on's (terraform-provider-aws internal/service/eks/addon.go).
+        (*part_grants("CreateAddon", "addon", "DescribeAddon UpdateAddon DeleteAddon DescribeUpdate"), *_IDENTITY_GRANTS),
         lambda inputs: {"role": tuple(passed_role(item["roleArn"]) for item in inputs.get("podIdentityAssociations") or ())},
     ),
     costs=Without("EKS add-ons have no price of their own"),

@@ -5,7 +5,7 @@ from facts.resources.identity import by
 from facts.resources.latency import IAM, Latencies
 from facts.resources.outputs import Answer, Draw, Inputs
 from facts.resources.queries import Deletion, Detail, Leftover, Lookup, Query, Stage, Step, Tagging
-from facts.resources.resource_type import Changes, Conflict, NameLimit, ResourceType, Without
+from facts.resources.resource_type import Changes, Conflict, Foreign, NameLimit, ResourceType, Without
 from facts.resources.rights import ROLES_OF_CLUSTER, Grant, Rights, Scope, names_of_inputs
 
 _FREE = Without("IAM is free of charge")
@@ -13,6 +13,8 @@ _OF_ROLE = Without("it is a part of its role")
 _ABSENT = "NoSuchEntity"
 _ATTACHED = Query("iam", "ListAttachedRolePolicies", "AttachedPolicies", "PolicyArn", tags="", absent=_ABSENT, scopes=ROLES_OF_CLUSTER)
 _INLINE = Query("iam", "ListRolePolicies", "PolicyNames", tags="", absent=_ABSENT, scopes=ROLES_OF_CLUSTER)
+_PROFILES = (Scope("*", (("StringEquals", "aws:ResourceTag/kubernetes.io/cluster/{cluster}", "owned"),)),)
+"""Instance profiles, by the tag that Karpenter sets."""
 _ROLE_TAGS = Query("iam", "ListRoleTags", "Tags", absent=_ABSENT, scopes=ROLES_OF_CLUSTER)
 
 
@@ -134,4 +136,30 @@ ROLE_ATTACHMENT = ResourceType(
     second="same",
 )
 
+_PROFILE_TAGS = Query("iam", "ListInstanceProfileTags", "Tags", absent=_ABSENT, scopes=_PROFILES)
+INSTANCE_PROFILE = Foreign(
+    # Karpenter makes one for each node class with a role, with the class's tags, and keeps it where it is killed; it holds the node role, which IAM does not
+    # delete before (Karpenter 1.14, NodeClasses; IAM API, DeleteRole).
+    Leftover(
+        "instance profile",
+        Stage.OUTSIDE,
+        Query("iam", "ListInstanceProfiles", "InstanceProfiles", "InstanceProfileName", tags="", absent=_ABSENT),
+        detail=Detail(_PROFILE_TAGS, {"InstanceProfileName": "InstanceProfileName"}, into="Tags"),
+        label="{InstanceProfileName}",
+        scopes=_PROFILES,
+    ),
+    Deletion(
+        "iam",
+        "DeleteInstanceProfile",
+        {"InstanceProfileName": "InstanceProfileName"},
+        steps=(
+            Step(
+                "RemoveRoleFromInstanceProfile",
+                {"InstanceProfileName": "InstanceProfileName", "RoleName": "RoleName"},
+                each="Roles",
+            ),
+        ),
+    ),
+)
+FOREIGN = (INSTANCE_PROFILE,)
 TYPES = (ROLE, ROLE_POLICY, ROLE_ATTACHMENT)

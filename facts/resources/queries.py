@@ -152,7 +152,9 @@ class Deletion:
     steps: tuple[Step, ...] = ()
     """What must be deleted first, as the service does not do it by itself."""
     takes: tuple[str, ...] = ()
-    """Operations whose rights the call takes beside its own."""
+    """Operations whose rights the call takes beside its own: dependent actions of the Service Authorization Reference."""
+    takes_scopes: tuple[Scope, ...] = ()
+    """What those are narrowed to; empty where it is what the call itself is narrowed to."""
     waits: bool = False
     """The call only schedules it: for days the service shows the object as leaving, and then deletes it."""
 

@@ -37,8 +37,16 @@ GROUP = ResourceType(
         parameters={"Name": "name"},
     ),
     tagging=Tagging("scheduler", "TagResource", "UntagResource", "ResourceArn", "Tags", read="ListTagsForResource"),
-    # Its schedules are deleted with it (EventBridge Scheduler API, DeleteScheduleGroup).
-    deletion=Deletion("scheduler", "DeleteScheduleGroup", {"Name": "Name"}),
+    # Its schedules are deleted with it (EventBridge Scheduler API, DeleteScheduleGroup), in the caller's name: a dependent action
+    # (Service Authorization Reference, Amazon EventBridge Scheduler).
+    deletion=Deletion(
+        "scheduler",
+        "DeleteScheduleGroup",
+        {"Name": "Name"},
+        takes=("DeleteSchedule",),
+        # Schedules take no tags.
+        takes_scopes=(Scope("arn:{partition}:scheduler:{region}:*:schedule/{cluster}/*"),),
+    ),
     rights=Rights(
         (
             Grant(

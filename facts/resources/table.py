@@ -34,7 +34,7 @@ _SERVICES = (
 )  # fmt: skip
 TYPES: Mapping[str, ResourceType] = {item.token: item for service in _SERVICES for item in service.TYPES}
 """Every type that the simulated account knows, by its token."""
-FOREIGN: tuple[Foreign, ...] = (*ec2_compute.FOREIGN, *fsx.FOREIGN, *balancing.FOREIGN)
+FOREIGN: tuple[Foreign, ...] = (*ec2_compute.FOREIGN, *fsx.FOREIGN, *balancing.FOREIGN, *iam.FOREIGN)
 """What no program here makes and a cluster may leave."""
 
 

@@ -162,6 +162,7 @@ KINDS = (
     Kind("role", iam.ROLE, _role, hidden=("attached", "inline")),
     Kind("role policy", iam.ROLE_POLICY, _role_policy),
     Kind("role attachment", iam.ROLE_ATTACHMENT, _attachment),
+    Kind("instance profile", iam.INSTANCE_PROFILE),
     Kind("key", kms.KEY, _key),
     Kind("alias", kms.ALIAS, _alias),
     Kind("log group", logs.LOG_GROUP, _log_group),

@@ -32,6 +32,13 @@ class Services:
         yield "iam.DetachRolePolicy", lambda given: self._undo("role attachment", "attached", given["RoleName"], given["PolicyArn"])
         yield "iam.DeleteRolePolicy", lambda given: self._undo("role policy", "inline", given["RoleName"], given["PolicyName"])
         yield "iam.DeleteRole", self._delete_role
+        yield (
+            "iam.ListInstanceProfiles",
+            lambda _: {"InstanceProfiles": [*map(self._plain_profile, self._inventory.look("instance profile"))]},
+        )
+        yield "iam.ListInstanceProfileTags", self._profile_tags
+        yield "iam.RemoveRoleFromInstanceProfile", self._empty_profile
+        yield "iam.DeleteInstanceProfile", self._delete_profile
         yield "resourcegroupstaggingapi.GetResources", self._tagged_keys
         yield "kms.DescribeKey", self._described_key
         yield "kms.ScheduleKeyDeletion", self._schedule
@@ -100,7 +107,30 @@ class Services:
             raise Refused("DeleteConflict", "Cannot delete entity, must detach all policies first.", 409)
         if self._inline(name):
             raise Refused("DeleteConflict", "Cannot delete entity, must delete policies first.", 409)
+        if any(role["RoleName"] == name for profile in self._inventory.entries("instance profile").values() for role in profile["Roles"]):
+            raise Refused("DeleteConflict", "Cannot delete entity, must remove roles from instance profile first.", 409)
         return self._inventory.delete("role", name)
+
+    def _plain_profile(self, name: str) -> Entry:
+        """An instance profile as it is listed: without its tags."""
+        roles = [self._plain_role(role["RoleName"]) for role in self._inventory.entries("instance profile")[name]["Roles"]]
+        own = arn(self._inventory.region, "iam", f"instance-profile/{name}", regional=False)
+        named = {"Path": "/", "InstanceProfileName": name, "InstanceProfileId": "AIPAEXAMPLEEXAMPLE00", "Arn": own}
+        return {**named, "CreateDate": CREATED_AT, "Roles": roles}
+
+    def _profile_tags(self, given: Entry) -> Entry:
+        return {"Tags": self._inventory.one("instance profile", InstanceProfileName=given["InstanceProfileName"])[1]["Tags"]}
+
+    def _empty_profile(self, given: Entry) -> Entry:
+        profile = self._inventory.world.state.others["instance profile"][given["InstanceProfileName"]]
+        profile["Roles"] = [role for role in profile["Roles"] if role["RoleName"] != given["RoleName"]]
+        return {}
+
+    def _delete_profile(self, given: Entry) -> Entry:
+        name = given["InstanceProfileName"]
+        if self._inventory.one("instance profile", InstanceProfileName=name)[1]["Roles"]:
+            raise Refused("DeleteConflict", "Cannot delete entity, must remove roles from instance profile first.", 409)
+        return self._inventory.delete("instance profile", name)
 
     def _tagged_keys(self, given: Entry) -> Entry:
         if given.get("ResourceTypeFilters") == ["sns"]:

@@ -3,8 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from facts.catalogue import InstanceType
+from facts.catalogue import NEURON_TYPES, InstanceType
 from facts.names import EFA_RESOURCE, NEURON_CORE_RESOURCE, NEURON_RESOURCE
+from facts.neuron_releases import NEWEST_DRIVER, version_text
+from facts.resource_slices import efa_slice, neuron_slice
 from simulator.account import kinds, view
 from simulator.account.objects import CloudObject
 from simulator.account.state import AccountState
@@ -83,7 +85,7 @@ def allocatable(state: AccountState, group: Registration, hardware: InstanceType
     if hardware is None:
         return {}
     found = {"cpu": str(hardware.vcpu_count), "memory": f"{hardware.memory_gib}Gi", "pods": str(hardware.max_pods)}
-    if hardware.chip_count and plugin_runs(state, "neuron-device-plugin"):
+    if hardware.chip_count and plugin_runs(state, "neuron-device-plugin") and not claims_chips(state):
         found |= {NEURON_RESOURCE: str(hardware.chip_count), NEURON_CORE_RESOURCE: str(hardware.logical_core_count)}
     interfaces = efa_count(state, group)
     if interfaces and plugin_runs(state, "aws-efa-k8s-device-plugin"):
@@ -99,9 +101,35 @@ def efa_count(state: AccountState, group: Registration) -> int:
 
 def plugin_runs(state: AccountState, name: str) -> bool:
     """Whether the release that brings a device plug-in is installed."""
-    return any(str(release.inputs["chart"]).rsplit("/", 1)[-1] == PLUGINS[name] for release in state.ready(kinds.RELEASE))
+    return any(_chart(release) == PLUGINS[name] for release in state.ready(kinds.RELEASE))
+
+
+def claims_chips(state: AccountState) -> bool:
+    """Whether Neuron's chart brings its DRA driver, and with it no device plug-in."""
+    charts = (item for item in state.ready(kinds.RELEASE) if _chart(item) == PLUGINS["neuron-device-plugin"])
+    return any(((item.inputs.get("values") or {}).get("draDriver") or {}).get("enabled") for item in charts)
+
+
+def claims_interfaces(state: AccountState) -> bool:
+    """Whether EFA's DRA driver is there."""
+    return any(_chart(item) == "aws-dranet" for item in state.ready(kinds.RELEASE))
+
+
+def slices(state: AccountState) -> Iterator[Object]:
+    """ResourceSlices of every node whose devices are handed out by claims."""
+    for node in nodes(state):
+        name = node["metadata"]["labels"]["node.kubernetes.io/instance-type"]
+        hardware = NEURON_TYPES.get(name)
+        if hardware is not None and claims_chips(state):
+            yield neuron_slice(node, hardware, version_text(NEWEST_DRIVER))
+        if hardware is not None and hardware.has_efa and claims_interfaces(state):
+            yield efa_slice(node, hardware, hardware.efa_count)
+
+
+def _chart(release: Registration) -> str:
+    return str(release.inputs["chart"]).rsplit("/", 1)[-1]
 
 
 def is_neuron(node: Object) -> bool:
-    """Whether a node offers Neuron devices."""
-    return NEURON_RESOURCE in node["status"]["allocatable"]
+    """Whether a node has Neuron devices."""
+    return node["metadata"]["labels"]["node.kubernetes.io/instance-type"] in NEURON_TYPES

@@ -7,7 +7,7 @@ from zlib import crc32
 from simulator.account import kinds, view
 from simulator.account.objects import CloudObject
 from simulator.account.state import AccountState
-from simulator.kubernetes_endpoint.nodes import PLUGINS, Object, is_neuron, nodes, plugin_runs
+from simulator.kubernetes_endpoint.nodes import PLUGINS, Object, claims_chips, claims_interfaces, is_neuron, nodes, plugin_runs, slices
 from simulator.kubernetes_endpoint.pods import pods, uid_of
 from simulator.kubernetes_endpoint.resources import ServedKind
 from simulator.recording import Registration
@@ -35,6 +35,8 @@ def objects(state: AccountState, kind: ServedKind) -> Iterator[Object]:
         yield from pods(state)
     elif kind.group == "" and kind.kind == "Secret":
         yield from (_release_secret(item) for item in state.existing(kinds.RELEASE))
+    elif kind.kind == "ResourceSlice":
+        yield from slices(state)
     elif kind.kind == "DaemonSet":
         yield from _plugins(state)
     elif kind.group == "" and kind.kind == "Namespace":
@@ -94,9 +96,13 @@ def release_of_secret(state: AccountState, namespace: str, secret: str) -> tuple
 
 
 def _plugins(state: AccountState) -> Iterator[Object]:
-    """DaemonSets of the device plug-ins, which their charts bring."""
+    """DaemonSets of the device plug-ins, or of the DRA drivers in their place, which their charts bring."""
     ready = sum(1 for node in nodes(state) if is_neuron(node))
-    for name in PLUGINS:
-        if plugin_runs(state, name):
-            metadata: dict[str, Any] = {"name": name, "namespace": "kube-system", "uid": f"uid-{name}"}
-            yield {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": metadata, "status": {"numberReady": ready}}
+    there = [("kube-system", name) for name in PLUGINS if plugin_runs(state, name)]
+    if claims_chips(state):
+        there[there.index(("kube-system", "neuron-device-plugin"))] = ("neuron-dra-driver", "neuron-dra-driver-kubelet-plugin")
+    if claims_interfaces(state):
+        there.append(("kube-system", "aws-dranet"))
+    for namespace, name in there:
+        metadata: dict[str, Any] = {"name": name, "namespace": namespace, "uid": f"uid-{name}"}
+        yield {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": metadata, "status": {"numberReady": ready}}

@@ -7,28 +7,33 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from facts.device_claims import counted
 from facts.names import EFA_RESOURCE, NEURON_CORE_RESOURCE, NEURON_RESOURCE, NEURON_TAINT
-from simulator.account import kinds
+from facts.resource_slices import offered
+from simulator.account import kinds, view
 from simulator.account.objects import CloudObject
 from simulator.account.state import AccountState
-from simulator.kubernetes_endpoint.nodes import HELD, Object, closings, nodes
+from simulator.kubernetes_endpoint.nodes import HELD, Object, closings, nodes, slices
 from simulator.recording import Registration
 
 POD = "kubernetes:core/v1:Pod"
 LOG = "simulated account: no container runs here"
 _JOB_LABELS = {"batch.volcano.sh/Job": "volcano.sh/job-name", "batch/Job": "batch.kubernetes.io/job-name"}
+Claims = Mapping[tuple[str, str], Mapping[str, int]]
+"""Devices of a ResourceClaimTemplate, by namespace and name."""
 _DEVICES = (NEURON_RESOURCE, NEURON_CORE_RESOURCE, EFA_RESOURCE)
 
 
 def pods(state: AccountState) -> list[Object]:
     """Every pod that the cluster's controllers made."""
-    there, closed = list(nodes(state)), closings(state)
+    published, closed, claims = list(slices(state)), closings(state), _claims(state)
+    there = [_offering(node, published) for node in nodes(state)]
     held: Counter[tuple[str, str]] = Counter()
     found: list[Object] = []
     for job in sorted(jobs(state), key=lambda item: item.registration.id):
         open_nodes = [node for node in there if _takes(job, node, closed)]
-        found += _placed(job, open_nodes, held)
-    found += [_alone(item, there, held) for item in state.existing(POD)]
+        found += _placed(job, open_nodes, held, claims)
+    found += [_alone(item, there, held, claims) for item in state.existing(POD)]
     for item in state.existing(kinds.DAEMON_SET):
         found += [_daemon(item, node) for node in there if _tolerated(item.registration.inputs["spec"]["template"]["spec"], node)]
     return found
@@ -54,16 +59,17 @@ def _label(item: CloudObject) -> str:
     return _JOB_LABELS.get(kinds.object_kind(item.registration.type), "")
 
 
-def _placed(job: CloudObject, there: list[Object], held: Counter[tuple[str, str]]) -> list[Object]:
+def _placed(job: CloudObject, there: list[Object], held: Counter[tuple[str, str]], claims: Claims) -> list[Object]:
     """Pods of a job with their nodes; a gang of Volcano's starts whole or not at all."""
-    wanted = list(_wanted(job))
+    wanted, namespace = list(_wanted(job)), job.registration.inputs["metadata"].get("namespace", "default")
     chosen: list[Object | None] = []
     trial = Counter(held)
     for _, _, spec in wanted:
-        node = next((node for node in there if _tolerated(spec, node) and _fits(spec, node, trial)), None)
+        asked = _asked(spec) | _claimed(spec, namespace, claims)
+        node = next((node for node in there if _tolerated(spec, node) and _fits(spec, asked, node, trial)), None)
         chosen.append(node)
         if node is not None:
-            for name, count in _asked(spec).items():
+            for name, count in asked.items():
                 trial[node["metadata"]["name"], name] += count
     is_gang = _label(job) == "volcano.sh/job-name"
     if is_gang and None in chosen:
@@ -96,11 +102,30 @@ def _asked(spec: Mapping[str, Any]) -> dict[str, int]:
     return {name: sum(int(entry.get(name, 0)) for entry in limits) for name in _DEVICES if any(name in entry for entry in limits)}
 
 
-def _fits(spec: Mapping[str, Any], node: Object, held: Counter[tuple[str, str]]) -> bool:
+def _claimed(spec: Mapping[str, Any], namespace: str, claims: Claims) -> Counter[str]:
+    """What a pod claims by templates; of one that is not there, more than any node has: the pod waits for it."""
+    found: Counter[str] = Counter()
+    for entry in spec.get("resourceClaims") or ():
+        found.update(claims.get((namespace, entry.get("resourceClaimTemplateName", "")), {"deviceclass/": 1}))
+    return found
+
+
+def _claims(state: AccountState) -> Claims:
+    templates = (item.registration.inputs for item in view.objects_of_kind(state, "resource.k8s.io/ResourceClaimTemplate"))
+    return {(item["metadata"].get("namespace", "default"), item["metadata"]["name"]): counted(item["spec"]["spec"]) for item in templates}
+
+
+def _offering(node: Object, published: list[Object]) -> Object:
+    """A node with what drivers publish of it, for the scheduler's eyes alone."""
+    more = {name: str(count) for name, count in offered(published, node["metadata"]["name"]).items()}
+    return {**node, "status": {**node["status"], "allocatable": {**node["status"]["allocatable"], **more}}}
+
+
+def _fits(spec: Mapping[str, Any], asked: Mapping[str, int], node: Object, held: Counter[tuple[str, str]]) -> bool:
     offered, name = node["status"]["allocatable"], node["metadata"]["name"]
     selector = spec.get("nodeSelector") or {}
     return selector.items() <= node["metadata"]["labels"].items() and all(
-        held[name, device] + count <= int(offered.get(device, 0)) for device, count in _asked(spec).items()
+        held[name, device] + count <= int(offered.get(device, 0)) for device, count in asked.items()
     )
 
 
@@ -120,13 +145,16 @@ def _pod(job: CloudObject, name: str, own: Mapping[str, str], spec: Mapping[str,
     return _standing(name, metadata.get("namespace", "default"), labels, spec, node, [owner])
 
 
-def _alone(item: CloudObject, there: list[Object], held: Counter[tuple[str, str]]) -> Object:
+def _alone(item: CloudObject, there: list[Object], held: Counter[tuple[str, str]], claims: Claims) -> Object:
     """A pod that a user or a controller made. One with a node's name goes past the scheduler."""
     inputs = item.registration.inputs
     metadata, spec = inputs["metadata"], inputs["spec"]
     bound = spec.get("nodeName")
+    asked = _asked(spec) | _claimed(spec, metadata["namespace"], claims)
     fitting = (
-        node for node in there if (node["metadata"]["name"] == bound if bound else _tolerated(spec, node) and _fits(spec, node, held))
+        node
+        for node in there
+        if (node["metadata"]["name"] == bound if bound else _tolerated(spec, node) and _fits(spec, asked, node, held))
     )
     owners = metadata.get("ownerReferences") or []
     pod = _standing(metadata["name"], metadata["namespace"], metadata.get("labels") or {}, spec, next(fitting, None), owners)

@@ -14,6 +14,7 @@ _BUILT_IN = {
     "coordination.k8s.io": ("Lease",),
     "networking.k8s.io": ("Ingress",),
     "policy": ("PodDisruptionBudget",),
+    "resource.k8s.io": ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice"),
     "storage.k8s.io": ("StorageClass",),
     "rbac.authorization.k8s.io": ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"),
     "apiextensions.k8s.io": ("CustomResourceDefinition",),
@@ -23,7 +24,7 @@ _CLUSTER_WIDE = frozenset(
     {
         "Namespace", "Node", "PersistentVolume", "StorageClass", "ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition",
         "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "Queue", "HyperNode", "NodePool", "NodeClaim", "EC2NodeClass",
-        "ClusterQueue", "ResourceFlavor", "ClusterTrainingRuntime", "Topology", "AdmissionCheck", "WorkloadPriorityClass", "IngressClassParams",
+        "ClusterQueue", "ResourceFlavor", "ClusterTrainingRuntime", "Topology", "AdmissionCheck", "DeviceClass", "ResourceSlice", "WorkloadPriorityClass", "IngressClassParams",
     }
 )  # fmt: skip
 """Kinds without a namespace (their definitions in Kubernetes 1.35, Volcano, Karpenter, Kueue, Kubeflow Trainer)."""

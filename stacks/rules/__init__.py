@@ -55,6 +55,8 @@ RULES: dict[Rule, tuple[str, ...]] = {
     addons.batch: ("nodeGroups", "training", "addons"),
     addons.queueing: ("training", "addons"),
     addons.buckets: ("addons",),
+    queues.queues_of_claims: ("addons",),
+    queues.weights_of_claims: ("addons",),
     queues.queue_hierarchy: ("addons",),
     queues.queue_shares: ("addons",),
     addons.watchers: ("region", "addons"),

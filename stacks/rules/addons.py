@@ -47,27 +47,38 @@ def needs(settings: Settings) -> Iterator[Problem]:
 
 
 def device_drivers(settings: Settings) -> Iterator[Problem]:
-    """With a DRA driver nothing that counts on the device plug-in is asked for."""
+    """With a DRA driver nothing that counts on the device plug-in is asked for.
+
+    Sources: of the scheduler extension and the detector the pinned chart, rendered; of neuron-monitor
+    aws-neuron/aws-neuron-sdk deploy/infrastructure/monitoring.rst (2026-08); of Karpenter the EKS user guide, device-management-neuron
+    (static capacity only), and kubernetes-sigs/karpenter#3228 (1.15, behind gates).
+    """
     addons, neuron = settings.addons, settings.addons.of(NeuronSettings)
     efa = addons.of(EfaSettings)
     karpenter = addons.of(KarpenterSettings)
     minor = tuple(int(part) for part in settings.control_plane.kubernetes_version.split("."))
     if neuron.enabled and neuron.devices == "dra":
         for key, value, what in (
-            ("schedulerExtension", neuron.scheduler_extension, "counts devices of the plug-in"),
-            ("nodeProblemDetector", neuron.node_problem_detector, "is left out by the chart, in silence"),
+            (
+                "schedulerExtension",
+                neuron.scheduler_extension,
+                "counts devices of the plug-in (neuron-helm-chart 1.10 renders only one of them)",
+            ),
+            ("nodeProblemDetector", neuron.node_problem_detector, "is left out in silence by neuron-helm-chart 1.10"),
         ):
             if value:
                 wrong = f"beside the DRA driver it {what}"
                 yield Problem(f"addons.neuron.{key}", True, wrong, "false", "set it to false, or `addons.neuron.devices: device-plugin`")
         if addons.of(NeuronMonitorSettings).enabled:
-            wrong = "neuron-monitor does not work where devices are handed out by DRA"
+            wrong = "neuron-monitor does not support DRA's driver, as its makers say (aws-neuron-sdk, deploy/infrastructure/monitoring.rst)"
             hint = "set it to false, or `addons.neuron.devices: device-plugin`"
             yield Problem("addons.neuronMonitor.enabled", True, wrong, "false", hint)
         dynamic = [name for name, pool in karpenter.neuron_pools.items() if not pool.static]
         if karpenter.enabled and dynamic:
             path = f"addons.karpenter.neuronPools.{dynamic[0]}.static"
-            wrong = "Karpenter 1.14 sees no claims of DRA, and makes no node for them"
+            wrong = (
+                "Karpenter 1.14 sees no claims, and makes no node for them (EKS user guide, device-management-neuron: static capacity only)"
+            )
             yield Problem(path, False, wrong, "true", "set it to true, or `addons.neuron.devices: device-plugin`")
     if efa.enabled and efa.devices == "dra" and minor < (1, 35):
         wrong = "the EFA DRA driver needs Kubernetes 1.35 or later"

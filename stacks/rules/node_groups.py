@@ -12,6 +12,7 @@ from facts.names import EFA_LABEL, GROUP_LABEL
 from facts.problems import Problem, missing
 from facts.text_formats import LABEL_KEY, LABEL_VALUE, is_date
 from facts.toolchains import TOOLCHAINS, Toolchain, driver_conflict, hardware_conflict
+from facts.typed import typed
 from stacks.settings import CoreNodes, NodeGroup, Settings, largest_size, uses_efa
 
 LABEL_LIMIT = 63
@@ -180,7 +181,9 @@ def node_versions(settings: Settings) -> Iterator[Problem]:
     allowed = [f"1.{minor_number(plane) - behind}" for behind in range(KUBELET_SKEW + 1)]
     for base, group in _groups(settings).items():
         if group.kubernetes_version is not None and group.kubernetes_version not in allowed:
-            hint = "remove it: nodes then follow the control plane, and `trn upgrade` moves both in the order that the skew allows"
+            hint = (
+                f"remove it: nodes then follow the control plane, and `{typed('trn upgrade')}` moves both in the order that the skew allows"
+            )
             wrong = f"not within the skew that a control plane of {plane} allows"
             yield Problem(f"{base}.kubernetesVersion", group.kubernetes_version, wrong, ", ".join(allowed), hint)
 
@@ -196,7 +199,7 @@ def release_notices(settings: Settings) -> Iterator[str]:
     releases |= {f"nodeGroups.{name}.releaseVersion": group.release_version for name, group in settings.node_groups.items()}
     for path, release in releases.items():
         if release is not None and neuron_releases.ami_date(release) > published.NEWEST_KNOWN:
-            yield f"{path} {release} is newer than {published.NEWEST_KNOWN}, the newest release known here: `trn check` asks AWS whether it is there"
+            yield f"{path} {release} is newer than {published.NEWEST_KNOWN}, the newest release known here: `{typed('trn check')}` asks AWS whether it is there"
 
 
 def _driver_and_runtime(name: str, group: NodeGroup, toolchain: Toolchain, minor: str) -> Iterator[Problem]:
@@ -233,14 +236,21 @@ def toolchain(settings: Settings) -> Iterator[Problem]:
     yield Problem("training.toolchain", name, wrong, ", ".join(fitting) or "no toolchain trains on these types", hint)
 
 
+OWN_LABELS = (GROUP_LABEL, EFA_LABEL)
+"""Those that the program sets itself. Groups of others have that of EFA too (patterns of aws-ia/terraform-aws-eks-blueprints for EFA on
+Neuron): where it says what the program would, it may be written."""
+
+
 def labels(settings: Settings) -> Iterator[Problem]:
     """Node labels that EKS takes (EKS API, labelKey and labelValue) and that are not the program's own."""
     for name, group in settings.node_groups.items():
         for key, value in group.labels.items():
             path = f"nodeGroups.{name}.labels.{key}"
-            if key in (GROUP_LABEL, EFA_LABEL):
+            if key == EFA_LABEL and value == "true" and uses_efa(group):
+                continue
+            if key in OWN_LABELS:
                 yield Problem(path, value, "a label that the program sets itself", hint="remove it")
-            elif _reserved(key):
+            elif is_reserved(key):
                 hint = "nodes with it never join: AL2023's kubelet refuses it, and EKS its own; take a prefix of yours"
                 yield Problem(
                     path,
@@ -254,7 +264,7 @@ def labels(settings: Settings) -> Iterator[Problem]:
                 yield Problem(path, value, "not a label that EKS takes", "key and value of 1 to 63 characters each", hint)
 
 
-def _reserved(key: str) -> bool:
+def is_reserved(key: str) -> bool:
     """Labels that the NodeRestriction admission plug-in, or EKS, keeps to itself."""
     prefix = key.partition("/")[0] if "/" in key else ""
     if prefix == "eks.amazonaws.com" or prefix.endswith(".eks.amazonaws.com"):

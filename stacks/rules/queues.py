@@ -4,14 +4,19 @@ import difflib
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
+from addons.efa import EfaSettings
+from addons.neuron import NeuronSettings
 from addons.volcano import VolcanoSettings
+from facts.device_claims import EFA_COUNTED, NEURON_COUNTED
 from facts.names import EFA_RESOURCE, NEURON_CORE_RESOURCE, NEURON_RESOURCE
 from facts.problems import Problem
 from facts.text_formats import RESOURCE_NAME
 from facts.volcano_queues import LARGEST, MAX_QUEUE_DEPTH, OWN_QUEUES, QUANTITY, ROOT_QUEUE, amount
 from stacks.settings import Settings
 
-KNOWN_RESOURCES = ("cpu", "memory", "ephemeral-storage", "pods", NEURON_RESOURCE, NEURON_CORE_RESOURCE, EFA_RESOURCE)
+KNOWN_RESOURCES = (
+    "cpu", "memory", "ephemeral-storage", "pods", NEURON_RESOURCE, NEURON_CORE_RESOURCE, EFA_RESOURCE, NEURON_COUNTED, EFA_COUNTED,
+)  # fmt: skip
 """What nodes of the stack have."""
 
 
@@ -38,6 +43,40 @@ def _amount(path: str, resource: str, quantity: int | str) -> Iterator[Problem]:
         yield Problem(path, quantity, "devices are counted whole", "whole numbers", "round it")
 
 
+def queues_of_claims(settings: Settings) -> Iterator[Problem]:
+    """An amount of devices in the name under which they are counted: of the plug-in, or of the class from which they are claimed.
+
+    Source: volcano-sh/volcano docs/user-guide/how_to_use_dra_quota.md, 1.15.
+    """
+    addons = settings.addons
+    ways = {
+        NEURON_COUNTED: (("neuron", addons.of(NeuronSettings)), (NEURON_RESOURCE, NEURON_CORE_RESOURCE)),
+        EFA_COUNTED: (("efa", addons.of(EfaSettings)), (EFA_RESOURCE,)),
+    }
+    for counted, ((key, section), resources) in ways.items():
+        by_claims = _claims(section)
+        wrong = f"with `addons.{key}.devices: {section.devices}` nothing is counted under that name, and the limit holds nobody"
+        for name, queue in addons.of(VolcanoSettings).queues.items():
+            for kind, amounts in (("capability", queue.capability), ("deserved", queue.deserved)):
+                for resource in amounts.keys() & (resources if by_claims else {counted}):
+                    use = counted if by_claims else resources[0]
+                    yield Problem(f"addons.volcano.queues.{name}.{kind}.{resource}", amounts[resource], wrong, use, f"name `{use}`")
+
+
+def weights_of_claims(settings: Settings) -> Iterator[Problem]:
+    """Where claims are counted, queues share by `deserved`: the plug-in that knows claims looks at no weight."""
+    addons = settings.addons
+    by_claims = [key for key, kind in (("neuron", NeuronSettings), ("efa", EfaSettings)) if _claims(addons.of(kind))]
+    for name, queue in addons.of(VolcanoSettings).queues.items() if by_claims else ():
+        if queue.weight != 1:
+            wrong = f"with `addons.{by_claims[0]}.devices: dra` Volcano shares by `deserved`, and no weight has an effect"
+            yield Problem(f"addons.volcano.queues.{name}.weight", queue.weight, wrong, "1", "leave it out, and write `deserved`")
+
+
+def _claims(section: NeuronSettings | EfaSettings) -> bool:
+    return section.enabled and section.devices == "dra"
+
+
 def queue_hierarchy(settings: Settings) -> Iterator[Problem]:
     """A parent queue must exist, parents must form no cycle and not too many levels, and `deserved` needs a hierarchy."""
     queues = settings.addons.of(VolcanoSettings).queues
@@ -53,7 +92,8 @@ def queue_hierarchy(settings: Settings) -> Iterator[Problem]:
         elif len(above) >= MAX_QUEUE_DEPTH:
             wrong = f"{len(above) + 1} levels of queues, Volcano takes {MAX_QUEUE_DEPTH}"
             yield Problem(f"{path}.parent", queue.parent, wrong, hint="give it a parent nearer to `root`")
-        if queue.deserved and not hierarchy:
+        addons = settings.addons
+        if queue.deserved and not hierarchy and not (_claims(addons.of(NeuronSettings)) or _claims(addons.of(EfaSettings))):
             hint = "give a queue a `parent`, or use `weight`"
             yield Problem(f"{path}.deserved", dict(queue.deserved), "a share that only a hierarchy of queues has", hint=hint)
 

@@ -14,7 +14,7 @@ from addons.core import CoreDnsSettings
 from addons.core.component import coredns_configuration
 from addons.efa_exporter.component import efa_exporter_spec
 from addons.etcd.manifests import stateful_set_spec
-from addons.kueue.objects import cluster_queue_spec, flavors
+from addons.kueue.objects import cluster_queue_spec, flavors, kueue_configuration
 from addons.lustre_exporter.component import lustre_exporter_spec
 from addons.mpi_operator.manifests import RULES, mpi_job_crd_spec, mpi_operator_spec
 from addons.neuron_monitor.component import neuron_monitor_spec
@@ -92,6 +92,22 @@ def test_with_an_autoscaler_jobs_make_their_pods_at_once():
     """With `enqueue` a job that waits for nodes has no pods for the autoscaler to see."""
     assert "enqueue" not in yaml.safe_load(scheduler_configuration(autoscaled=True))["actions"]
     assert "enqueue" in yaml.safe_load(scheduler_configuration(autoscaled=False))["actions"]
+
+
+def test_queues_count_claimed_devices_where_there_are_any():
+    """`proportion` sees no claim: a queue's limit of devices would hold nobody."""
+    by_plugin, by_claims = (yaml.safe_load(scheduler_configuration(autoscaled=False, claims=claims)) for claims in (False, True))
+    names = [[plugin["name"] for tier in found["tiers"] for plugin in tier["plugins"]] for found in (by_plugin, by_claims)]
+    assert ["proportion" in found for found in names] == [True, False]
+    (capacity,) = [plugin for tier in by_claims["tiers"] for plugin in tier["plugins"] if plugin["name"] == "capacity"]
+    assert capacity["arguments"] == {"capacity.DynamicResourceAllocationEnable": True}
+
+
+def test_kueue_counts_claims_as_the_plug_ins_resource():
+    """One quota of chips, however a job asks for them; a class that is not mapped makes Kueue refuse the job."""
+    mapped = yaml.safe_load(kueue_configuration("training", ("aws.amazon.com/neuron",)))["resources"]["deviceClassMappings"]
+    assert mapped == [{"name": "aws.amazon.com/neuron", "deviceClassNames": ["neuron.aws.com"]}]
+    assert "resources" not in yaml.safe_load(kueue_configuration("training"))
 
 
 def test_a_queue_without_capability_has_none():

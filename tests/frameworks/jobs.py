@@ -17,8 +17,9 @@ from trn.jobs.data.safety import saves
 
 LIMIT_S = 900
 """A start that takes longer hangs. Most take 5 to 20 s on a machine that does nothing else; Ray's took 160 s on one with a load of 18."""
-PORTS = range(-1, 8)
-"""What a job may listen on, counted from TRN_PORT: one below for a repair of the cache, one for each TensorFlow worker above."""
+PORTS = range(-2, 8)
+"""What a job may listen on, counted from TRN_PORT: two below for the link to the other nodes, one for a repair of the cache, one for each TensorFlow worker above."""
+FAKE_CORE = Path(__file__).with_name("fake_core.py")
 _OTHERS = ("TRN_", "PET_", "SLURM_", "OMPI_", "VC_", "JAX_", "PYTHON")
 
 
@@ -71,12 +72,17 @@ class Node:
         assert found is not None, f"no {name}: {self.story()}"
         return found
 
-    def after(self, step: int) -> Event:
-        """Waits for a step; gives the event with which training started."""
+    def after(self, step: int, saved: int = 0) -> Event:
+        """Waits for a step, and for a checkpoint to be on disk, which is written beside the steps; gives the event with which training started."""
         until = time.monotonic() + LIMIT_S
+
+        def there() -> bool:
+            kept = {said.step for said in self.said() if isinstance(said, Event) and said.event == "saved"}
+            return step in self.losses and (not saved or saved in kept)
+
         with self.changed:
             # The end of the process is no line: it is looked for now and then.
-            while step not in self.losses and self.process.poll() is None and time.monotonic() < until:
+            while not there() and self.process.poll() is None and time.monotonic() < until:
                 self.changed.wait(1)
         assert step in self.losses, f"no step {step}: {self.story()}"
         return self.event("started")
@@ -109,6 +115,8 @@ class Job:
     workers: int = 2
     nodes: int = 1
     variables: tuple[tuple[str, str], ...] = ()
+    on_fake_core: bool = False
+    """Whether workers run on a device that refuses what Neuron refuses (fake_core.py)."""
 
     def lay_out(self) -> Path:
         """Writes the files that the pod has under /trn; gives their folder."""
@@ -133,7 +141,8 @@ class Job:
             "OMP_NUM_THREADS": "1",
             **dict(self.variables),
         }
-        command = [str(self.python), str(scripts / "entry.py"), "--", str(self.python), str(scripts / "train.py"), *map(str, arguments)]
+        command = [str(self.python), str(scripts / "entry.py"), "--", str(self.python)]
+        command += [*([str(FAKE_CORE)] if self.on_fake_core else []), str(scripts / "train.py"), *map(str, arguments)]
         nodes = []
         for rank in range(self.nodes):
             environment = {**common, "TRN_NODE_RANK": str(rank), "TRN_HEARTBEAT": str(self.folder / f"heartbeat-{rank}")}

@@ -84,11 +84,11 @@ def nodes() -> list[Object]:
 class Run:
     """One job on the file system of its namespace."""
 
-    def __init__(self, name: str, api: Api, namespace: str, hold: int = 0) -> None:
-        """Submit it. With `hold`, its first start stops for ever after that step, in its last worker."""
-        self._launcher, self._api, self._namespace = launcher(name), api, namespace
+    def __init__(self, name: str, api: Api, namespace: str, hold: int = 0, **site: Any) -> None:
+        """Submit it. With `hold`, its first start stops for ever after that step, in its last worker. `site`: what else is so there."""
+        self._launcher, self._api, self.namespace = launcher(name), api, namespace
         self.shared = bound_claim(api, namespace, "fsx-claim")
-        on = replace(EVERYTHING, namespace=namespace, gang=name == "volcano", queues={})
+        on = replace(EVERYTHING, **{"namespace": namespace, "gang": name == "volcano", "queues": {}, **site})
         made = job(
             launcher=name,
             image="python:3.11",
@@ -106,8 +106,12 @@ class Run:
     @property
     def pods(self) -> list[Object]:
         """Pods that train, those that ended and are still there among them."""
-        found = pods_of(self._api, self._namespace, "trn/job=bert")
-        return [pod for pod in found if NEURON_RESOURCE in pod["spec"]["containers"][0]["resources"]["limits"]]
+        found = pods_of(self._api, self.namespace, "trn/job=bert")
+        return [
+            pod
+            for pod in found
+            if NEURON_RESOURCE in pod["spec"]["containers"][0]["resources"]["limits"] or pod["spec"].get("resourceClaims")
+        ]
 
     def lines(self, pod: Object) -> list[dict[str, Any]]:
         """What a worker has said of its progress; nothing while there is no log."""

@@ -8,6 +8,7 @@ import socket
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from local_kubernetes.api import Api, Object, settled, wait
@@ -29,13 +30,21 @@ SERVICE, SECRET = "volcano-admission-service", "volcano-admission-secret"
 
 
 @contextmanager
-def volcano_of(control_plane: ControlPlane, programs: Programs) -> Iterator["Volcano"]:
-    """The dev stack's Volcano, which takes jobs. The control plane must have the dev stack's nodes, for its pods."""
+def volcano_of(control_plane: ControlPlane, programs: Programs, configuration: str | None = None) -> Iterator["Volcano"]:
+    """The dev stack's Volcano, which takes jobs. The control plane must have the dev stack's nodes, for its pods.
+
+    `configuration`: of its scheduler, in place of the dev stack's.
+    """
     tools = programs("volcano", "helm")
     # Helm takes over no definition that another module's tests have left.
     crds.remove_all(control_plane.api())
     settled(control_plane.api())
-    made = Volcano(control_plane, Helm(control_plane, tools["helm"]), release_of(recording(), "volcano"), tools)
+    release = release_of(recording(), "volcano")
+    if configuration is not None:
+        values = release.inputs["values"]
+        custom = {**values["custom"], "scheduler_config_override": configuration}
+        release = replace(release, inputs={**release.inputs, "values": {**values, "custom": custom}})
+    made = Volcano(control_plane, Helm(control_plane, tools["helm"]), release, tools)
     made.start()
     api, probe = made.api, {**QUEUE, "metadata": {"name": "probe"}, "spec": {"weight": 1}}
     wait(lambda: api.apply(probe).status < 300, "the webhook answers")

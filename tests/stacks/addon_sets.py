@@ -67,7 +67,11 @@ def everything(alternative: str = "everything") -> dict[str, Any]:
     configuration = merged(dev_configuration(), addons={**sections, "coreDns": {"autoscaled": True}})
     if alternative == "nodes replaced by the problem detector":
         configuration = merged(configuration, nodeGroups={name: {"nodeRepair": False} for name in configuration["nodeGroups"]})
-    return merged(configuration, coreNodes={"autoscaled": True}, addons=ALTERNATIVES[alternative])
+    found = merged(configuration, coreNodes={"autoscaled": True}, addons=ALTERNATIVES[alternative])
+    if alternative == "DRA in place of the plug-ins":
+        for queue in found["addons"]["volcano"]["queues"].values():
+            queue.update({"deserved": {"deviceclass/neuron.aws.com": 16}} if "deserved" in queue else {})
+    return found
 
 
 def only_with_needs(key: str, *, on: bool = True) -> dict[str, Any]:

@@ -294,6 +294,7 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "toolchain that no group runs": ({"training": {"toolchain": "torch-2.33"}}, "no group of the stack runs it"),
     "driver too old for the image": (group(releaseVersion=f"1.35.1-{first_ami_date((2, 26, 10, 0))}"), "need a driver newer than 2.26"),
     "no size of Lustre": ({"storage": {"lustre": {"capacityGib": 3000}}}, "set it to 4800"),
+    "just below a size of Lustre": ({"storage": {"lustre": {"capacityGib": 4799}}}, "set it to 4800"),
     "subnet too small for the groups": (group(maxSize=100), "the groups and pools of usw2-az4 can grow to need"),
     "more nodes than a subnet holds": (
         group(size=2000),
@@ -312,6 +313,10 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "label too long": (group(labels={"a" * 40 + "/" + "b" * 40: "x"}), "not a label that EKS takes"),
     "label without value": (group(labels={"team": ""}), "not a label that EKS takes"),
     "the program's own label": (group(labels={"trn/node-group": "other"}), "a label that the program sets itself"),
+    "the label of EFA without EFA": (
+        group(efa=False, labels={"vpc.amazonaws.com/efa.present": "true"}),
+        "a label that the program sets itself",
+    ),
     "queue with a bad name": ({"addons": {"volcano": {"queues": {"Bad_Q": {}}}}}, "addons.volcano.queues.Bad_Q"),
     "Volcano's own queue": ({"addons": {"volcano": {"queues": {"default": {}}}}}, "a queue that Volcano makes itself"),
     "no quantity": ({"addons": {"volcano": {"queues": {"q": {"capability": {"cpu": "a lot"}}}}}}, "not a quantity of Kubernetes"),
@@ -404,8 +409,11 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
         {"controlPlane": {"accessEntries": {"me": {"principalArn": "arn:aws:iam::123456789012:role/me", "namespaces": ["Bad_NS"]}}}},
         "`controlPlane.accessEntries.me.namespaces[0]` is `Bad_NS`",
     ),
-    "tag too long": ({"tags": {"k" * 130: "x"}}, "keys to 128"),
+    "tag too long": ({"tags": {"k" * 129: "x"}}, "keys to 128"),
+    "value of a tag too long": ({"tags": {"k": "x" * 257}}, "values to 256"),
+    "tag without a key": ({"tags": {"": "x"}}, "not a tag that every service takes"),
     "tag that FSx refuses": ({"tags": {"team": "ml!"}}, "not a tag that every service takes"),
+    "namespace of the nodes' leases": ({"training": {"namespace": "kube-node-lease"}}, "`training.namespace` is `kube-node-lease`"),
     "namespace of Kubernetes": ({"training": {"namespace": "default"}}, "`training.namespace` is `default`"),
     "tags equal but for case": ({"tags": {"team": "a", "Team": "b"}}, "the same key as `team` but for case"),
     "another owner's tag": ({"tags": {"eks:cluster-name": "x"}}, "a reserved tag"),
@@ -451,15 +459,27 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "scheduler extension with DRA": (
         {"addons": {"neuron": {"devices": "dra", "schedulerExtension": True}}},
-        "beside the DRA driver it counts devices of the plug-in",
+        "beside the DRA driver it counts devices of the plug-in (neuron-helm-chart 1.10",
     ),
     "problem detector with DRA": (
         {"addons": {"neuron": {"devices": "dra", "nodeProblemDetector": True}}},
-        "left out by the chart, in silence",
+        "left out in silence by neuron-helm-chart",
+    ),
+    "a queue of the plug-in's devices with DRA": (
+        {"addons": {"neuron": {"devices": "dra"}, "volcano": {"queues": {"training": {"capability": {"aws.amazon.com/neuron": 32}}}}}},
+        "`addons.volcano.queues.training.capability.aws.amazon.com/neuron` is `32`\n  allowed: deviceclass/neuron.aws.com",
+    ),
+    "a queue of claimed devices without DRA": (
+        {"addons": {"volcano": {"queues": {"training": {"capability": {"deviceclass/efa.networking.k8s.aws": 8}}}}}},
+        "allowed: vpc.amazonaws.com/efa",
+    ),
+    "weights with DRA": (
+        {"addons": {"neuron": {"devices": "dra"}, "volcano": {"queues": {"training": {"weight": 3}}}}},
+        "`addons.volcano.queues.training.weight` is `3`",
     ),
     "neuron-monitor with DRA": (
         {"addons": {"neuron": {"devices": "dra"}, "neuronMonitor": {"enabled": True}}},
-        "neuron-monitor does not work where devices are handed out by DRA",
+        "neuron-monitor does not support DRA's driver, as its makers say",
     ),
     "dynamic pool with DRA": (
         {"addons": {"neuron": {"devices": "dra"}, **pool()["addons"]}},
@@ -691,7 +711,9 @@ FINE: dict[str, dict[str, Any]] = {
     "pool on a capacity block": pool(capacityType="CAPACITY_BLOCK", capacityReservationId=BLOCK, capacityBlock=TIMES),
     "empty at night": at_night(),
     "empty from Friday on": at_night(schedule={"downAt": "0 20 * * FRI"}),
+    "tags at their longest and shortest": {"tags": {"k": "", "k" * 128: "x" * 256}},
     "node label of kubelet": group(labels={"node.kubernetes.io/role": "x"}),
+    "the label of EFA on a group with EFA": group(labels={"vpc.amazonaws.com/efa.present": "true"}),
     "secondary block of the same range": {"network": {"podCidr": "10.64.0.0/16"}},
     "no image named, newest AMI": {"training": {"toolchain": None}, "nodeGroups": {"trn1-32xl": {"releaseVersion": None}}},
 }

@@ -11,7 +11,7 @@ import yaml
 
 SCHEMAS = Path(__file__).parent / "schemas"
 KUBERNETES = "1.35"
-OWN = ("v1", "batch/v1", "apps/v1")
+OWN = ("v1", "batch/v1", "apps/v1", "resource.k8s.io/v1")
 """API versions of Kubernetes itself, of which all is known."""
 
 

@@ -4,7 +4,9 @@ import importlib.util
 import sys
 from types import ModuleType
 
-from training.payload import RECIPES
+from training.payload import RECIPES, SHARED
+
+sys.path.append(str(SHARED))
 
 
 def module(recipe: str, name: str) -> ModuleType:

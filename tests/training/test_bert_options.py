@@ -12,7 +12,7 @@ bert = module("bert", "bert_options")
 def test_64_workers_train_the_batch_of_the_original():
     """Two nodes of 32 workers, 16 sequences, 32 micro batches: 32,768 sequences in a step."""
     options = bert.parse(["--size", "large"], 64, "")
-    assert options.fingerprint(64)["sequences_per_step"] == 32_768
+    assert options.fingerprint(64, "x")["sequences_per_step"] == 32_768
 
 
 def test_the_learning_rate_of_that_batch_is_the_papers():
@@ -43,13 +43,13 @@ def test_the_learning_rate_rises_and_falls_to_zero():
 
 def test_other_options_are_another_training():
     """A checkpoint of one must not be resumed by the other."""
-    first, second = (bert.parse(["--size", "tiny", "--seed", seed], 2, "").fingerprint(2) for seed in ("1", "2"))
+    first, second = (bert.parse(["--size", "tiny", "--seed", seed], 2, "").fingerprint(2, "x") for seed in ("1", "2"))
     assert first != second
 
 
 def test_more_devices_with_fewer_micro_batches_are_the_same_training():
-    one = bert.parse(["--size", "tiny", "--accumulate", "4"], 2, "").fingerprint(2)
-    assert one == bert.parse(["--size", "tiny", "--accumulate", "2"], 4, "").fingerprint(4)
+    one = bert.parse(["--size", "tiny", "--accumulate", "4"], 2, "").fingerprint(2, "x")
+    assert one == bert.parse(["--size", "tiny", "--accumulate", "2"], 4, "").fingerprint(4, "x")
 
 
 def test_a_sequence_longer_than_the_model_is_refused(capsys):
@@ -58,9 +58,29 @@ def test_a_sequence_longer_than_the_model_is_refused(capsys):
     assert "the model has 64 positions" in capsys.readouterr().err
 
 
-def test_operations_of_a_sequence_are_those_of_the_published_formula():
-    """BERT-large has 336 million parameters: 6 each for every token, and attention over 128 tokens adds under 2 %."""
-    size = bert.parse(["--size", "large"], 64, "").model
-    flops = module("shared", "transformer_flops").of_sequence(336_000_000, size.layers, size.hidden, 128)
-    assert flops == 128 * (6 * 336_000_000 + 12 * 24 * 1024 * 128)
-    assert flops < 1.02 * 128 * 6 * 336_000_000
+def test_another_text_is_another_training():
+    """Wherever it lies: a copy of the folder is the same."""
+    options = bert.parse(["--size", "tiny", "--data", "/fsx/a"], 2, "")
+    assert options.fingerprint(2, "one text") != options.fingerprint(2, "another")
+    assert "/fsx/a" not in str(options.fingerprint(2, "one text"))
+
+
+def test_the_second_phase_is_that_of_the_paper():
+    """Devlin et al., 2018, A.2: the last 10 % at 512 tokens; as many sequences in a step as before."""
+    options = bert.parse(["--phase", "2", "--from", "/fsx/first"], 64, "")
+    assert (options.sequence, options.predictions, options.steps, options.first) == (512, 77, 782, "/fsx/first")
+    assert options.fingerprint(64, "x")["sequences_per_step"] == 32_768
+    assert options.fingerprint(64, "x") != bert.parse([], 64, "").fingerprint(64, "x")
+
+
+@pytest.mark.parametrize("arguments", [["--phase", "2"], ["--from", "/fsx/first"]])
+def test_a_second_phase_needs_the_weights_of_the_first(arguments, capsys):
+    with pytest.raises(SystemExit):
+        bert.parse(arguments, 64, "")
+    assert "--phase 2 --from FOLDER" in capsys.readouterr().err
+
+
+def test_a_second_phase_without_a_first_is_said():
+    options = bert.parse(["--phase", "2", "--from", "/fsx/first"], 64, "")
+    with pytest.raises(SystemExit, match="--from /fsx/first has no checkpoint of phase 1"):
+        bert.first_checkpoint(options, None)

@@ -22,6 +22,8 @@ def test_a_job_without_mistakes_can_be_submitted():
 
 WRONG: dict[str, tuple[Site, dict[str, Any], str, str]] = {
     "unknown launcher": (site(), {"launcher": "vulcano"}, "launcher", "did you mean `volcano`?"),
+    "Slurm without its add-on": (site(), {"launcher": "slurm"}, "launcher", "`addons.slurm.enabled: true`"),
+    "Batch without its add-on": (site(), {"launcher": "batch", "nodes": 1}, "launcher", "`addons.batch.enabled: true`"),
     "launcher without its add-on": (site(addons=frozenset()), {"launcher": "volcano"}, "launcher", "`addons.volcano.enabled: true`"),
     "more nodes than the group may have": (site(), {"nodes": 5}, "nodes", "`nodeGroups.trn1-32xl.maxSize`"),
     "unknown group": (site(), {"nodeGroup": "trn1-32x"}, "nodeGroup", "did you mean `trn1-32xl`?"),
@@ -30,7 +32,6 @@ WRONG: dict[str, tuple[Site, dict[str, Any], str, str]] = {
     "workers": (site(), {"workersPerNode": 16}, "workersPerNode", "allowed: 1, 2, 8, 32"),
     "part of the chips": (site(), {"devices": 3}, "devices", "allowed: 1, 4, 8, 16"),
     "EFA without EFA": (site_of_type("trn1.2xlarge"), {"efa": True}, "efa", "trn1.2xlarge has no EFA"),
-    "devices by DRA": (site(devices_by_plugin=False), {}, "devices", "`devices: device-plugin`"),
     "no claim": (site(claim=None), {"mounts": [{"path": "/fsx"}]}, "mounts[0].claim", "no file system"),
     "image without a tag": (site(), {"image": "registry.example.com/train"}, "image", "not pinned"),
     "image with a floating tag": (site(), {"image": "registry.example.com:5000/train:latest"}, "image", "not pinned"),

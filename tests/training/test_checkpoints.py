@@ -1,5 +1,7 @@
 """Checkpoint files: whole or not there, and only so many."""
 
+import json
+import threading
 from pathlib import Path
 
 import pytest
@@ -100,3 +102,69 @@ def test_a_framework_s_own_checkpoint_is_told_of_with_its_bytes(tmp_path, capsys
     checkpoints.tell(2, tmp_path / "ckpt-2", 0.0)
     (saved,) = saves(capsys.readouterr().out.splitlines())
     assert (saved.step, saved.path, saved.size) == (2, str(tmp_path / "ckpt-2"), sum(files.values()))
+
+
+def test_training_goes_on_while_a_checkpoint_is_written(tmp_path):
+    """It waits for the copy alone; the next one waits for this."""
+    background, written = checkpoints.Background(str(tmp_path), 3), threading.Event()
+
+    def slow(path: Path) -> None:
+        assert written.wait(10)
+        path.write_text("as it was")
+
+    background.write(1, lambda: slow)
+    assert checkpoints.newest(str(tmp_path)) is None
+    written.set()
+    background.write(2, lambda: save("later"))
+    background.wait()
+    found = [path.read_text() for path in sorted(tmp_path.glob("step-*"))]
+    assert found == ["as it was", "later"]
+
+
+def test_what_a_step_changes_after_the_copy_is_not_in_the_checkpoint(tmp_path):
+    """The copy is made before training goes on."""
+    state, background = ["before"], checkpoints.Background(str(tmp_path), 3)
+
+    def copied():
+        there = list(state)
+        return lambda path: path.write_text(there[0]) and None
+
+    background.write(1, copied)
+    state[0] = "after"
+    background.wait()
+    assert (tmp_path / "step-000000001").read_text() == "before"
+
+
+def test_a_checkpoint_that_could_not_be_written_ends_the_training(tmp_path):
+    """At the next one, or at the end: a job that only seems to save would lose everything."""
+    background = checkpoints.Background(str(tmp_path), 3)
+
+    def full(path: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    background.write(1, lambda: full)
+    with pytest.raises(OSError, match="No space left"):
+        background.wait()
+
+
+def test_how_long_training_waited_is_said(tmp_path, capsys):
+    """Beside the time that writing took: the bench and `trn watch` read it."""
+    background = checkpoints.Background(str(tmp_path), 3)
+    background.write(1, lambda: save("x"))
+    background.wait()
+    line = json.loads(capsys.readouterr().out)
+    assert 0 <= line["stalled_s"] <= line["seconds"] + 0.001
+
+
+def test_a_folder_of_another_training_is_refused(tmp_path):
+    """Another model, another number of workers, other data: formats of frameworks do not say it themselves."""
+    checkpoints.same_training(str(tmp_path), {"model": {"layers": 2}, "workers": 4}, first=True)
+    checkpoints.same_training(str(tmp_path), {"model": {"layers": 2}, "workers": 4}, first=False)
+    with pytest.raises(SystemExit, match="is of another training: workers is 4 there and 8 here; take another folder"):
+        checkpoints.same_training(str(tmp_path), {"model": {"layers": 2}, "workers": 8}, first=True)
+    checkpoints.same_training("", {"workers": 1}, first=True)
+
+
+def test_only_the_first_worker_writes_down_what_a_training_is(tmp_path):
+    checkpoints.same_training(str(tmp_path), {"workers": 8}, first=False)
+    assert list(tmp_path.iterdir()) == []

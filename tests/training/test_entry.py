@@ -4,13 +4,16 @@ import ast
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from entry import HUNG, STOPPED, outcome, progress
+from entry import HUNG, STOPPED, outcome
+from figures import said_by
 from training.metrics_line import Event, parse
 
 FOLDER = Path(__file__).parents[2] / "training" / "entry"
@@ -33,7 +36,7 @@ FAILS = 'if rank == "1" and step == 2: {}'
 
 
 def entry(tmp_path, *, steps=3, seconds=0.01, each="pass", **variables) -> subprocess.Popen[str]:
-    """A node of two workers that count steps, with no variables but these."""
+    """A node of two workers that count steps, with no variables but these. One of several nodes waits for nothing as long as in a pod."""
     script = tmp_path / "steps.py"
     script.write_text(STEPS.format(steps=steps, seconds=seconds, each=each))
     environment = {
@@ -41,9 +44,12 @@ def entry(tmp_path, *, steps=3, seconds=0.01, each="pass", **variables) -> subpr
         "TRN_START": "jax",
         "TRN_WORKERS_PER_NODE": "2",
         "TRN_HEARTBEAT": str(tmp_path / "beat"),
+        "PYTHONPATH": str(FOLDER),
         **variables,
     }
-    argv = [sys.executable, "-S", str(FOLDER / "entry.py"), "--", sys.executable, "-S", str(script)]
+    quick = "import sys, entry, peers; entry.PATIENCE_S, peers.BEAT_S = 0.1, 0.05; sys.exit(entry.main(sys.argv[1:]))"
+    start = ["-c", quick] if "TRN_ADDRESS" in variables else [str(FOLDER / "entry.py")]
+    argv = [sys.executable, "-S", *start, "--", sys.executable, "-S", str(script)]
     return subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -102,6 +108,37 @@ def test_a_hung_job_ends_only_where_that_was_asked_for(tmp_path):
     assert "Fatal Python error: Aborted" in errors
 
 
+def test_a_node_whose_peer_is_killed_ends_within_seconds(tmp_path):
+    """Its own workers wait in a collective, as here, for the whole grace and more; it is to be started again, so 75."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1] + 2)
+    variables = {"TRN_NODES": "2", "TRN_ADDRESS": "127.0.0.1", "TRN_PORT": port, "TRN_WORKERS_PER_NODE": "1"}
+    waits = "import threading; threading.Event().wait()"
+    nodes = []
+    for rank in "01":
+        (tmp_path / rank).mkdir()
+        nodes.append(entry(tmp_path / rank, each=waits, TRN_NODE_RANK=rank, **variables))
+    for node in nodes:
+        assert node.stdout is not None
+        assert '"starting"' in node.stdout.readline()
+    # Linked: node 1 tries about once a second.
+    awaited = time.monotonic() + 10
+    while time.monotonic() < awaited and not established(int(port) - 2):
+        time.sleep(0.02)
+    nodes[1].kill()
+    code, events, _ = ended(nodes[0])
+    assert (code, names(events)) == (STOPPED, ["peer-lost", "ended"])
+    assert events[0].more["peer"] == 1
+    nodes[1].communicate(timeout=10)
+
+
+def established(port: int) -> bool:
+    """Whether a connection to a port is open (Linux, /proc/net/tcp: state 01)."""
+    lines = Path("/proc/net/tcp").read_text().splitlines()[1:]
+    return any(line.split()[2].endswith(f":{port:04X}") and line.split()[3] == "01" for line in lines)
+
+
 def test_wrong_variables_end_before_anything_starts(tmp_path):
     code, events, errors = ended(entry(tmp_path, TRN_NODES="2"))
     assert (code, events, errors) == (2, [], "entry: local does not say where node 0 is; set TRN_ADDRESS\n")
@@ -131,7 +168,7 @@ def test_the_exit_code_says_whether_to_start_again(codes, saved, told, code):
 
 
 def test_a_line_without_progress_is_none():
-    assert [progress(line) for line in (b"loss 3\n", b'{"trn": "st', b'{"trn":1} x')] == [None, None, None]
+    assert [said_by(line) for line in (b"loss 3\n", b'{"trn": "st', b'{"trn":1} x')] == [None, None, None]
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.name)

@@ -99,7 +99,7 @@ KEEPING = sorted({path.parent.name for path in JOBS if parse_job(yaml.safe_load(
 def test_a_recipe_tells_of_its_checkpoints_with_path_and_bytes(recipe):
     """`trn data status` knows no others: what it tells comes from the one place that writes both."""
     texts = [path.read_text() for path in (payload.RECIPES / recipe).glob("*.py")]
-    assert any(f"checkpoints.{word}(" in text for word in ("write", "finish", "tell") for text in texts)
+    assert any(f"checkpoints.{word}(" in text for word in ("write", "finish", "tell", "Background") for text in texts)
     assert not any('event("saved"' in text for text in texts)
 
 

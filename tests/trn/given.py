@@ -24,6 +24,8 @@ class Given(Live):
     """In place of a pause of some seconds."""
     address: Callable[[], str] | None = None
     """From which the API server would see the caller."""
+    pool: Any = None
+    """Connections to Hugging Face."""
     has_tools: bool = False
     """Whether every tool is on PATH."""
 
@@ -45,6 +47,10 @@ class Given(Live):
             return super().pulumi(stack)
         return self.engine() if callable(self.engine) else self.engine
 
+    def hub(self) -> Any:
+        """As given."""
+        return self.pool or super().hub()
+
     def pause(self, seconds: float) -> None:
         """As given."""
         (self.on_pause or super().pause)(seconds)
@@ -57,3 +63,19 @@ class Given(Live):
         """As given."""
         if not self.has_tools:
             super().need_tools(*tools)
+
+
+@dataclass
+class NoStack:
+    """Pulumi, that has no stack of the name yet, or one with a state."""
+
+    state: str = ""
+
+    def ask(self, command: tuple[str, ...]) -> tuple[int, str]:
+        """It says so."""
+        assert command[1] == "stack"
+        return (0, self.state) if self.state else (255, "error: no stack named 'any' found\n")
+
+    def run(self, command: tuple[str, ...], _: object, /) -> tuple[int, str]:
+        """Nothing of it is run."""
+        raise AssertionError(command)

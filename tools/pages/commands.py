@@ -16,7 +16,7 @@ from trn.cli.placement import StackUse
 from trn.cli.usage import EXIT_CODES
 from trn.ending.drain.change import PATIENCE, PAUSE_S, ROUNDS
 from trn.kubernetes.kinds import KINDS as KINDS_DRAINED
-from trn.rights import DRAIN, RIGHTS, Rules, drain_rights
+from trn.rights import DRAIN, RIGHTS, WITH_CLAIMS, Rules, drain_rights
 from trn.running.verify import collectives, file_system
 from trn.running.verify.change import TRIALS
 from trn.table import ENTRIES, CommandEntry, InPractice
@@ -126,6 +126,15 @@ def _details() -> Iterator[str]:
     for name, rules in RIGHTS.items():
         yield f"| {name} | {_rules(rules)} |"
     yield f"| drain | {_rules(DRAIN)}, and the rights in the table of what drain does, for the add-ons that are on |"
+    yield from (
+        "",
+        "Where devices are claimed (`addons.neuron.devices: dra`, or EFA's) these besides:",
+        "",
+        "| command | resources and verbs |",
+        "| --- | --- |",
+    )
+    for name, rules in WITH_CLAIMS.items():
+        yield f"| {name} | {_rules(rules)} |"
     yield from ("", "## What the documents of iam leave out", "")
     yield "They were made from the calls of the code and from public lists of what the provider calls, and never run against an account."
     yield "`trn data` also lists and reads the bucket that it is given: s3:ListBucket and s3:GetObject on it, which no document of the stack can name."

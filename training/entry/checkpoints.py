@@ -5,9 +5,12 @@ One of the files that every pod has under /trn: standard library only, Python 3.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
+import sys
+import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -23,13 +26,82 @@ def newest(folder: str) -> tuple[int, Path] | None:
     return found[-1] if found else None
 
 
-def write(folder: str, step: int, save: Callable[[Path], None], keep: int) -> None:
-    """Writes a checkpoint of one file under its step by `save`, then deletes all but the newest `keep`."""
+def write(folder: str, step: int, save: Callable[[Path], None], keep: int, stalled_s: float | None = None) -> None:
+    """Writes a checkpoint of one file under its step by `save`, then deletes all but the newest `keep`.
+
+    `stalled_s`: how long training waited for it, where that is less than the time that writing takes.
+    """
     began = time.monotonic()
     Path(folder).mkdir(parents=True, exist_ok=True)
     clear(folder)
     save(begin(folder, step))
-    finish(folder, step, keep, began)
+    finish(folder, step, keep, began, stalled_s)
+
+
+class Background:
+    """Writes checkpoints of one file while training goes on, one at a time. One worker has it.
+
+    A step that is done while one is written is not in it: a job that is killed then resumes from the one before.
+    """
+
+    def __init__(self, folder: str, keep: int) -> None:
+        self.folder, self.keep = folder, keep
+        self.thread: threading.Thread | None = None
+        self.error: BaseException | None = None
+
+    def write(self, step: int, copied: Callable[[], Callable[[Path], None]]) -> None:
+        """Waits for the one before, lets `copied` copy what is to be saved to where no step changes it, and goes on while what it gives writes the copy."""
+        began = time.monotonic()
+        self.wait()
+        save = copied()
+        stalled_s = time.monotonic() - began
+        self.thread = threading.Thread(target=self._run, args=(step, save, stalled_s))
+        self.thread.start()
+
+    def _run(self, step: int, save: Callable[[Path], None], stalled_s: float) -> None:
+        try:
+            write(self.folder, step, save, self.keep, stalled_s)
+        except BaseException as error:
+            self.error = error
+
+    def wait(self) -> None:
+        """Until what was begun is on disk; raises what went wrong with it."""
+        if self.thread is not None:
+            self.thread.join()
+        self.thread = None
+        if self.error is not None:
+            raise self.error
+
+
+def differences(there: Mapping[str, object], here: Mapping[str, object]) -> str:
+    """What a checkpoint's training and this one do not share, in a sentence; empty where they are the same."""
+    both = json.loads(json.dumps(dict(here), default=str))
+    keys = sorted({*there, *both})
+    wrong = [f"{key} is {there.get(key)} there and {both.get(key)} here" for key in keys if there.get(key) != both.get(key)]
+    return "; ".join(wrong)
+
+
+def same_training(folder: str, about: Mapping[str, object], first: bool) -> None:
+    """Leaves with a sentence where a folder has checkpoints of another model, mesh or data; for formats that have no place for it.
+
+    `first`: of all workers the one that writes it down at the first start.
+    """
+    if not folder:
+        return
+    path = Path(folder, "training.json")
+    if path.exists():
+        refuse(path, json.loads(path.read_text()), about)
+    elif first:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        temporary = path.with_suffix(".new")
+        temporary.write_text(json.dumps(dict(about), default=str) + "\n")
+        os.replace(temporary, path)
+
+
+def refuse(path: Path, there: Mapping[str, object], here: Mapping[str, object]) -> None:
+    """Leaves with a sentence where a checkpoint is of another training."""
+    if wrong := differences(there, here):
+        sys.exit(f"{path} is of another training: {wrong}; take another folder, or the same options")
 
 
 def clear(folder: str) -> None:
@@ -43,7 +115,7 @@ def begin(folder: str, step: int) -> Path:
     return Path(folder, f"partial-{step:09}")
 
 
-def finish(folder: str, step: int, keep: int, began: float) -> None:
+def finish(folder: str, step: int, keep: int, began: float, stalled_s: float | None = None) -> None:
     """Gives a checkpoint its name when it is on disk: one that was cut off by a crash is never taken for whole. One worker calls this.
 
     `began`: `time.monotonic()` when writing began.
@@ -58,10 +130,10 @@ def finish(folder: str, step: int, keep: int, began: float) -> None:
     _flush(Path(folder))
     for _, old in _all(folder)[:-keep]:
         _delete(old)
-    tell(step, whole, began)
+    tell(step, whole, began, stalled_s)
 
 
-def tell(step: int, path: str | Path, began: float) -> None:
+def tell(step: int, path: str | Path, began: float, stalled_s: float | None = None) -> None:
     """Says that a checkpoint is whole: `trn data status` knows by its path and bytes whether it is in S3.
 
     `path`: of its file or folder, or what the names of its files begin with, as TensorFlow's; `began`: `time.monotonic()` when writing began.
@@ -69,7 +141,9 @@ def tell(step: int, path: str | Path, began: float) -> None:
     whole = Path(path)
     files = [each for each in (whole, *whole.rglob("*"), *whole.parent.glob(f"{whole.name}.*")) if each.is_file()]
     size = sum(each.stat().st_size for each in files)
-    progress_lines.event("saved", step=step, path=str(whole), bytes=size, seconds=round(time.monotonic() - began, 3))
+    taken = round(time.monotonic() - began, 3)
+    stalled = taken if stalled_s is None else round(stalled_s, 3)
+    progress_lines.event("saved", step=step, path=str(whole), bytes=size, seconds=taken, stalled_s=stalled)
 
 
 def _flush(path: Path) -> None:

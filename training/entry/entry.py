@@ -2,29 +2,36 @@
 
 It finds where the node stands in the job (launcher_variables.py), starts the workers as torchrun, `jax.distributed` or TensorFlow expect
 them (worker_commands.py), turns SIGTERM into a checkpoint, and keeps a heartbeat. Images differ, so the files of this folder need the
-standard library of Python 3.9 or later and nothing else; they lie side by side under /trn.
+standard library of Python 3.9 or later and nothing else; they lie side by side under /trn. Before it starts anything it looks whether
+the command's file is there (own_source.py): without it all nodes would wait for each other first.
 
 Exit codes: that of the first worker that failed (128 + the signal for one that was killed); 75 when the workers saved a checkpoint
-because they were asked to stop: start the job again and it resumes; 124 for a hung job; 2 when the variables are wrong.
+because they were asked to stop, or another node of the job is gone: start the job again and it resumes; 124 for a hung job; 127 when the
+command's file is not there; 2 when the variables are wrong.
 Environment of every pod: TRN_JOB, TRN_NODES, TRN_WORKERS_PER_NODE, TRN_CORES_PER_NODE (logical NeuronCores), TRN_START, TRN_PORT,
 TRN_HEARTBEAT, TRN_RENDEZVOUS, TRN_ETCD_ENDPOINT; of launchers that do not say it themselves TRN_ADDRESS (of node 0) and TRN_NODE_RANK.
-By keys of the job file TRN_HANG_AFTER_S (end a job that makes no step for so long; without it, never) and TRN_PARAMETER_SERVERS.
+By keys of the job file TRN_SOURCE (folder of the image with the job's own files), TRN_HANG_AFTER_S (end a job that makes no step for so long; without it, never) and TRN_PARAMETER_SERVERS.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
+import figures
 import gang_id
-from launcher_variables import EntryError, read
+from kept import Kept
+from launcher_variables import EntryError, Place, read
+from own_source import NO_FILE, SourceError, leave_message, missing_file, working_folder
+from peers import Peers
 from worker_commands import Process, Settings, plan, settings
 
 STOPPED = 75
@@ -32,8 +39,10 @@ STOPPED = 75
 HUNG = 124
 POLL_S = 0.05
 ABORT_S = 10
-MARK = b'{"trn":'
-"""Beginning of a worker's line that says how far it is; training/metrics_line.py defines the line."""
+PATIENCE_S = 5
+"""For workers to fail by themselves where a peer is gone, and to say why; most wait in a collective and never do."""
+EXEC_TIMEOUT, EXEC_TIMEOUT_S, STEPS_PATIENT = "NEURON_RT_EXEC_TIMEOUT", 30, 4
+"""The runtime's variable, its own value in seconds, and how many of the longest step it gets."""
 RESOURCE_CONFIG = "/opt/ml/input/config/resourceconfig.json"
 """Where SageMaker describes the cluster to a container (SageMaker guide, how SageMaker provides training information)."""
 
@@ -52,25 +61,47 @@ def outcome(codes: list[int | None], saved: bool, told: bool, hung: bool) -> int
     return 128 + signal.SIGTERM if told and code == 1 else code
 
 
-def progress(line: bytes) -> dict[str, Any] | None:
-    """What a worker's line says of its progress; None for any other line. torchrun may put words before it."""
-    at = line.find(MARK)
-    if at < 0:
-        return None
-    try:
-        said = json.loads(line[at:])
-    except ValueError:
-        return None
-    return said if isinstance(said, dict) else None
+class Others(NamedTuple):
+    """What there is beside the processes of this start."""
+
+    peers: Peers | None = None
+    """The job's other nodes; None where there are none, or their launcher sees to them."""
+    kept: Kept | None = None
+    """What outlives the pod; None where the job has no place for it."""
+    history: dict[str, Any] | None = None
+    """What the starts before this one have done, on the first node."""
+
+
+def others(place: Place, asked: Settings, checkpoints: str) -> Others:
+    """Links this node to the job's others, and opens what is kept of it."""
+    # mpirun and Ray see to their own workers.
+    linked = place.node_count > 1 and place.worker is None and place.launcher != "ray"
+    peers = Peers(asked.job, place.rank, place.node_count, place.address, place.port) if linked else None
+    if not checkpoints or place.worker:
+        return Others(peers)
+    first = place.rank == 0
+    return Others(peers, Kept(checkpoints, place.rank, first), figures.history(figures.read(checkpoints)) if first else None)
+
+
+def exec_timeout(environment: dict[str, str], asked: Settings) -> dict[str, str]:
+    """NEURON_RT_EXEC_TIMEOUT by the steps that were seen: a collective whose peer is gone ends in an error, and a long step does not.
+
+    The runtime's own is 30 seconds (Neuron Runtime configuration, 2026-09-10), which stays for a job that has done no step, and for short
+    ones. A step is one execution or several, so none takes longer.
+    """
+    seen = figures.longest_step_s(figures.read(environment.get("TRN_CHECKPOINTS", ""), figures.TAIL_BYTES)) if asked.cores else None
+    if seen is None or EXEC_TIMEOUT in environment or seen * STEPS_PATIENT <= EXEC_TIMEOUT_S:
+        return {}
+    return {EXEC_TIMEOUT: str(math.ceil(seen * STEPS_PATIENT))}
 
 
 class Node:
     """The processes of this node while they run."""
 
-    def __init__(self, asked: Settings, processes: list[Process], about: dict[str, Any]) -> None:
+    def __init__(self, asked: Settings, processes: list[Process], about: dict[str, Any], others: Others) -> None:
         """Starts them. `about`: what every line of this script's own says."""
-        self.asked, self.about = asked, about
-        self.told = self.saved = self.hung = False
+        self.asked, self.about, self.peers, self.kept, self.history = asked, about, others.peers, others.kept, others.history
+        self.told = self.saved = self.hung = self.lost = False
         self.step: int | None = None
         self.moved = time.time()
         self.beaten = 0.0
@@ -78,6 +109,10 @@ class Node:
         signal.signal(signal.SIGTERM, self.stop)
         signal.signal(signal.SIGINT, self.stop)
         self.say("starting", processes=len(processes))
+        if self.kept is not None and self.kept.previous:
+            self.say("previous", kept=False, lines=self.kept.previous)
+        if self.history is not None:
+            self.say("history", kept=False, **self.history)
         self.serves = [process.serves for process in processes]
         self.running = []
         for process in processes:
@@ -86,28 +121,39 @@ class Node:
         for reader in self.readers:
             reader.start()
 
-    def write(self, line: bytes) -> None:
-        """One whole line on standard output."""
+    def write(self, line: bytes, kept: bool = True) -> None:
+        """One whole line on standard output, which outlives the pod unless it is not to be `kept`."""
         with self.lock:
             sys.stdout.buffer.write(line)
             sys.stdout.buffer.flush()
+        if kept and self.kept is not None:
+            self.kept.take(line)
 
-    def say(self, event: str, **more: Any) -> None:
+    def say(self, event: str, kept: bool = True, **more: Any) -> None:
         """A line of this script's own."""
         line = {"trn": "event", "event": event, "time": round(time.time(), 3), **self.about, **more}
-        self.write(json.dumps(line).encode() + b"\n")
+        self.write(json.dumps(line).encode() + b"\n", kept)
 
     def pass_on(self, process: subprocess.Popen[bytes]) -> None:
         """Writes each line of a process on, and notes progress: steps, or any line until there is a step."""
         assert process.stdout is not None
         for line in process.stdout:
             self.write(line)
-            said = progress(line)
+            said = figures.said_by(line)
             if said is not None:
+                if said.get("trn") == "step" and self.history is not None:
+                    self.compare(said)
                 self.step = said.get("step", self.step)
                 self.saved = self.saved or said.get("event") == "stopped"
             if said is not None or self.step is None:
                 self.moved = time.time()
+
+    def compare(self, first: dict[str, Any]) -> None:
+        """Says, at the first step of this start, how many steps are done again."""
+        assert self.history is not None
+        reached, self.history = self.history["step"], None
+        if type(first.get("step")) is int and first["step"] <= reached:
+            self.say("lost", again=reached - first["step"] + 1, reached=reached)
 
     def stop(self, _number: int, _frame: object) -> None:
         """Notes that the node is to stop; `wait` acts on it, since a handler may not write."""
@@ -139,7 +185,7 @@ class Node:
 
     def wait(self) -> int:
         """Exit code of the node, when all of it has ended."""
-        announced = False
+        announced, patience = False, 0.0
         while True:
             codes = [process.poll() for process in self.running]
             working = [code for code, serves in zip(codes, self.serves) if not serves] or codes
@@ -150,6 +196,11 @@ class Node:
                 announced = True
                 self.say("stopping", step=self.step)
                 self.send(signal.SIGTERM)
+            if self.peers is not None and self.peers.gone >= 0 and not self.lost:
+                self.lost, patience = True, time.time() + PATIENCE_S
+                self.say("peer-lost", step=self.step, peer=self.peers.gone)
+            if self.lost and time.time() > patience:
+                break
             if self.moved > self.beaten:
                 self.beat("stopping" if self.told else "running")
             if self.asked.hang_after_s and time.time() - self.moved > self.asked.hang_after_s:
@@ -168,8 +219,14 @@ class Node:
         ended = [process.wait() for process in self.running]
         failed: list[int | None] = [code for code in codes if code not in (None, 0, STOPPED)]
         code = outcome(failed or [None if serves else code for code, serves in zip(ended, self.serves)], self.saved, self.told, self.hung)
+        if self.lost and code:
+            code = STOPPED
+        if self.peers is not None:
+            self.peers.leave(well=code in (0, STOPPED) and not self.lost)
         self.say("ended", code=code, step=self.step)
         self.beat("ended")
+        if self.kept is not None:
+            self.kept.close()
         return code
 
 
@@ -188,6 +245,13 @@ def children(parent: int) -> list[int]:
     return found
 
 
+def refused(why: str, code: int) -> int:
+    """The exit code, after it is said why nothing starts: in the log, and in the status of the pod."""
+    print(f"entry: {why}", file=sys.stderr)
+    leave_message(why)
+    return code
+
+
 def main(arguments: list[str]) -> int:
     """Runs the node; returns its exit code."""
     if "--" not in arguments or not arguments[arguments.index("--") + 1 :]:
@@ -198,16 +262,21 @@ def main(arguments: list[str]) -> int:
         with open(RESOURCE_CONFIG) as file:
             config = json.load(file)
         environment.update(SM_HOSTS=json.dumps(config["hosts"]), SM_CURRENT_HOST=config["current_host"])
+    command = arguments[arguments.index("--") + 1 :]
     try:
         asked, place = settings(environment), read(environment)
+        environment["TRN_SOURCE"] = folder = working_folder(environment, os.path.dirname(os.path.abspath(__file__)))
+        if wrong := missing_file(command, folder):
+            return refused(wrong, NO_FILE)
         if asked.rendezvous == "etcd" and asked.start == "torchrun":
             asked = asked._replace(run_id=gang_id.agree(asked.etcd, asked.job, place.rank, place.node_count))
-        processes = plan(place, asked, arguments[arguments.index("--") + 1 :], environment, sys.executable)
-    except EntryError as error:
-        print(f"entry: {error}", file=sys.stderr)
-        return 2
+        environment.update(exec_timeout(environment, asked))
+        processes = plan(place, asked, command, environment, sys.executable)
+    except (EntryError, SourceError) as error:
+        return refused(str(error), 2)
+    os.chdir(folder)
     about = {"job": asked.job, "launcher": place.launcher, "node": place.rank, "nodes": place.node_count, "start": asked.start}
-    return Node(asked, processes, about).wait()
+    return Node(asked, processes, about, others(place, asked, environment.get("TRN_CHECKPOINTS", ""))).wait()
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from facts.kubernetes_kinds import Resource
 from training.duration import seconds
 from training.job import Job
 from training.launchers.base import Launcher
-from training.launchers.parts import files_object, headless_service, labels, metadata, pod_failure_policy, pod_group, pod_template, ttl_s
+from training.launchers.parts import headless_service, labels, metadata, own_objects, pod_failure_policy, pod_group, pod_template, ttl_s
 from training.phase import Phase, by_condition
 from training.plan import plan
 from training.pod import Object
@@ -36,7 +36,7 @@ def render(job: Job, site: Site) -> list[Object]:
     if policy := pod_failure_policy(job, ignore_disruptions=True):
         spec["podFailurePolicy"] = policy
     return [
-        files_object(found),
+        *own_objects(found),
         headless_service(found, {JOB_NAME_LABEL: job.name}),
         *([pod_group(found)] if site.gang else []),
         {"apiVersion": "batch/v1", "kind": "Job", "metadata": {**metadata(found), "labels": labels(found)}, "spec": spec},

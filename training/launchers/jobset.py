@@ -6,7 +6,7 @@ from facts.kubernetes_kinds import Resource
 from training.duration import seconds
 from training.job import Job
 from training.launchers.base import Launcher
-from training.launchers.parts import files_object, metadata, pod_failure_policy, pod_group, pod_template, ttl_s
+from training.launchers.parts import metadata, own_objects, pod_failure_policy, pod_group, pod_template, ttl_s
 from training.phase import Phase, by_condition
 from training.plan import Plan, plan
 from training.pod import Object
@@ -35,7 +35,7 @@ def render(job: Job, site: Site) -> list[Object]:
         "replicatedJobs": [{"name": WORKERS, "replicas": 1, "template": {"spec": child}}],
     }
     made = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": metadata(found), "spec": spec}
-    return [files_object(found), *([pod_group(found)] if site.gang else []), made]
+    return [*own_objects(found), *([pod_group(found)] if site.gang else []), made]
 
 
 def workers(plan: Plan, template: Object) -> Object:

@@ -21,7 +21,9 @@ def scheduling_policy(plan: Plan) -> Object:
     """`runPolicy.schedulingPolicy` of Kubeflow's operators, from which they make a PodGroup; empty where they make none."""
     if not plan.site.gang:
         return {}
-    policy: Object = {"minAvailable": plan.job.nodes, "minResources": minimum_resources(plan)}
+    policy: Object = {"minAvailable": plan.job.nodes}
+    if minimum := minimum_resources(plan):
+        policy["minResources"] = minimum
     if plan.queue is not None:
         policy["queue"] = plan.queue
     if plan.job.priority is not None:

@@ -13,7 +13,7 @@ from training.environment import environment
 from training.job import Job
 from training.launchers.base import Launcher
 from training.launchers.kubeflow import CONDITIONS, groups_itself, kubeflow_phase, no_exit_codes, scheduling_policy
-from training.launchers.parts import companion, files_object, metadata, pod_group, pod_template, ttl_s
+from training.launchers.parts import companion, metadata, own_objects, pod_group, pod_template, ttl_s
 from training.payload import ENTRY_SCRIPT
 from training.plan import SCRIPTS, Plan, plan, toolchain_of
 from training.pod import Object
@@ -71,7 +71,7 @@ def render(job: Job, site: Site) -> list[Object]:
         },
     }
     made = {"apiVersion": "kubeflow.org/v2beta1", "kind": "MPIJob", "metadata": metadata(found), "spec": spec}
-    return [files_object(found), *([pod_group(found)] if own_group else []), made]
+    return [*own_objects(found), *([pod_group(found)] if own_group else []), made]
 
 
 def _launcher(plan: Plan) -> Object:

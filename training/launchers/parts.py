@@ -1,14 +1,17 @@
 """What the objects of several launchers have in common: names, labels, the files, the gang."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from facts.names import EFA_RESOURCE, JOB_LABEL, NEURON_RESOURCE, VOLCANO_SCHEDULER
+from facts.device_claims import claim_template
+from facts.names import JOB_LABEL, VOLCANO_SCHEDULER
+from facts.problems import Problem, missing
 from training.duration import seconds
 from training.job import Job
-from training.payload import files
+from training.payload import job_files
 from training.plan import Plan
-from training.pod import CONTAINER, Object, files_name, job_pod, pod_spec
+from training.pod import CONTAINER, Object, claim_name, files_name, job_pod, pod_spec
+from training.site import Site
 
 TOOLCHAIN_LABEL, LAUNCHER_LABEL = "trn/toolchain", "trn/launcher"
 GROUP_ANNOTATION = "scheduling.k8s.io/group-name"
@@ -32,7 +35,20 @@ def metadata(plan: Plan, name: str = "") -> Object:
 def files_object(plan: Plan) -> Object:
     """The ConfigMap that every pod mounts at /trn."""
     job = plan.job
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata(plan, files_name(job.name)), "data": dict(files(job.recipe))}
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": metadata(plan, files_name(job.name)),
+        "data": dict(job_files(job.recipe, plan.site.source)),
+    }
+
+
+def own_objects(plan: Plan) -> list[Object]:
+    """What is made before the job itself: its files, and the template of what each pod claims where devices are claimed."""
+    if not plan.claims:
+        return [files_object(plan)]
+    name, instance = claim_name(plan.job.name), plan.nodes.instance
+    return [files_object(plan), claim_template(name, plan.site.namespace, labels(plan), plan.claimed, instance)]
 
 
 def pod_template(plan: Plan, *, container: str = CONTAINER, subdomain: str = "", gang: bool | None = None) -> Object:
@@ -55,6 +71,13 @@ def headless_service(plan: Plan, selector: dict[str, str]) -> Object:
     """Names of the pods, also before they are ready: the first is where the others meet."""
     spec = {"clusterIP": "None", "publishNotReadyAddresses": True, "selector": selector}
     return {"apiVersion": "v1", "kind": "Service", "metadata": metadata(plan), "spec": spec}
+
+
+def no_claims(site: Site, why: str) -> Iterator[Problem]:
+    """For what cannot write a claim into its pods. `why`: the reason, with its source."""
+    if "dra" in (site.devices, site.efa_devices):
+        hint = "take volcano, jobset or indexed-job, or `device-plugin` for `addons.neuron.devices` and `addons.efa.devices`"
+        yield missing("devices", f"the cluster {site.cluster} hands out devices by claims, and {why}", hint=hint)
 
 
 def pod_failure_policy(job: Job, *, ignore_disruptions: bool) -> Object:
@@ -82,23 +105,22 @@ def companion(plan: Plan, command: Sequence[str], *, container: str, cpu: str, m
 
     It stays off the Neuron nodes, which the workers fill.
     """
-    pod = replace(job_pod(plan, container=container), command=tuple(command), devices={}, selector={}, life_s=None)
+    pod = replace(job_pod(plan, container=container), command=tuple(command), devices={}, claim=None, selector={}, life_s=None)
     spec = pod_spec(replace(pod, cpu=cpu, memory=memory, shared_memory_gib=1))
     del spec["tolerations"]
     return {"metadata": {"labels": labels(plan), "annotations": dict(STAYS)}, "spec": spec}
 
 
 def minimum_resources(plan: Plan) -> dict[str, str]:
-    """Devices of all pods together."""
-    minimum = {NEURON_RESOURCE: str(plan.chip_count * plan.job.nodes)}
-    if plan.interface_count:
-        minimum[EFA_RESOURCE] = str(plan.interface_count * plan.job.nodes)
-    return minimum
+    """Devices of all pods together; what they claim, Volcano reads from the claims (volcano-sh/volcano v1.15 GetMinDRAResources)."""
+    return {name: str(count * plan.job.nodes) for name, count in job_pod(plan).devices.items()}
 
 
 def pod_group(plan: Plan) -> Object:
     """Volcano's PodGroup for pods that are not a Volcano Job's: all of them are placed together, or none."""
-    spec: Object = {"minMember": plan.job.nodes, "minResources": minimum_resources(plan)}
+    spec: Object = {"minMember": plan.job.nodes}
+    if minimum := minimum_resources(plan):
+        spec["minResources"] = minimum
     if plan.queue is not None:
         spec["queue"] = plan.queue
     if plan.job.priority is not None:

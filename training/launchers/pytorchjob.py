@@ -7,7 +7,7 @@ from facts.problems import Problem
 from training.job import Job
 from training.launchers.base import Launcher
 from training.launchers.kubeflow import CONDITIONS, groups_itself, kubeflow_phase, no_exit_codes, operator_template, run_policy
-from training.launchers.parts import files_object, metadata, pod_group
+from training.launchers.parts import metadata, own_objects, pod_group
 from training.plan import plan
 from training.pod import Object
 from training.site import Site
@@ -31,7 +31,7 @@ def render(job: Job, site: Site) -> list[Object]:
         "pytorchReplicaSpecs": replicas,
     }
     made = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": metadata(found), "spec": spec}
-    return [files_object(found), *([pod_group(found)] if groups_itself(found, ADDON) else []), made]
+    return [*own_objects(found), *([pod_group(found)] if groups_itself(found, ADDON) else []), made]
 
 
 def problems(job: Job, site: Site) -> Iterator[Problem]:

@@ -14,15 +14,18 @@ from training.duration import seconds
 from training.job import Job
 from training.launchers.base import Launcher
 from training.launchers.kubeflow import groups_itself, no_exit_codes
-from training.launchers.parts import companion, files_object, metadata, network_topology, pod_group, pod_template
+from training.launchers.parts import companion, metadata, network_topology, own_objects, pod_group, pod_template
 from training.phase import Phase
-from training.plan import Plan, plan
+from training.plan import Plan, plan, toolchain_of
 from training.pod import Object, job_pod
 from training.site import Site
 
 ADDON = "kubeRay"
 CORES = "neuron_cores"
 """Ray's name of NeuronCores, by which it also shares them out to its workers (ray-project/ray python/ray/_private/accelerators/neuron.py)."""
+WITH_RAY = "training/recipes/ray-train"
+"""Folder whose requirements.txt is Ray, with what jobs are submitted to and what trains: `trn image build` puts it on a toolchain's image.
+KubeRay starts Ray in every container by itself, its own that wait for the head among them: no later moment would do."""
 AUTHENTICATION = "RAY_AUTH_MODE"
 """Of Ray 2.52 and later. KubeRay can give all pods a token, but only of a cluster whose `rayVersion` is set, and the job does not know that version."""
 _PHASES = {
@@ -51,7 +54,7 @@ def render(job: Job, site: Site) -> list[Object]:
     about = metadata(found)
     about["labels"] |= {} if own_group or not site.gang else _gang_labels(found)
     made = {"apiVersion": "ray.io/v1", "kind": "RayJob", "metadata": about, "spec": spec}
-    return [files_object(found), *([pod_group(found)] if own_group else []), made]
+    return [*own_objects(found), *([pod_group(found)] if own_group else []), made]
 
 
 def _gang_labels(plan: Plan) -> dict[str, str]:
@@ -97,7 +100,10 @@ def problems(job: Job, site: Site) -> Iterator[Problem]:
     """Ray starts the workers, and comes with the image."""
     yield from no_exit_codes(job, "RayJob")
     if job.image is None:
-        yield missing("image", "a RayJob needs Ray in its image, which no toolchain's image has", hint="set `image` to one with Ray")
+        found = toolchain_of(job, site)
+        build = f"trn image build {site.stack} {WITH_RAY} --toolchain {found.name if found is not None else 'NAME'} --tag ray --push"
+        hint = f"`{build}` adds Ray to it; set `image` to the one that it prints"
+        yield missing("image", "a RayJob needs Ray in its image, which no toolchain's image has", hint=hint)
 
 
 def phase(status: Any) -> Phase:
@@ -112,6 +118,7 @@ def phase(status: Any) -> Phase:
 LAUNCHER = Launcher(
     name="rayjob",
     title="RayJob",
+    takes_source=("image",),
     take_it="the script uses Ray, such as Ray Train or Ray Data",
     lacks=(
         "the image: it needs Ray, of one version on all pods",

@@ -11,7 +11,7 @@ from facts.problems import Problem, missing
 from training.job import NO_TOOLCHAIN, Job
 from training.launchers.base import Launcher
 from training.launchers.kubeflow import CONDITIONS, groups_itself, kubeflow_phase, no_exit_codes, operator_template, run_policy
-from training.launchers.parts import files_object, metadata, pod_group
+from training.launchers.parts import metadata, own_objects, pod_group
 from training.plan import plan, toolchain_of
 from training.pod import Object
 from training.site import Site
@@ -39,7 +39,7 @@ def render(job: Job, site: Site) -> list[Object]:
         "tfReplicaSpecs": {role: {"replicas": count, **replica} for role, count in roles(job).items()},
     }
     made = {"apiVersion": "kubeflow.org/v1", "kind": "TFJob", "metadata": metadata(found), "spec": spec}
-    return [files_object(found), *([pod_group(found)] if groups_itself(found, ADDON) else []), made]
+    return [*own_objects(found), *([pod_group(found)] if groups_itself(found, ADDON) else []), made]
 
 
 def problems(job: Job, site: Site) -> Iterator[Problem]:

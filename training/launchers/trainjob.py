@@ -12,7 +12,7 @@ from training.duration import seconds
 from training.job import Job
 from training.launchers.base import Launcher
 from training.launchers.jobset import failure_policy, workers
-from training.launchers.parts import files_object, metadata, network_topology, pod_template
+from training.launchers.parts import metadata, network_topology, own_objects, pod_template
 from training.phase import Phase, by_condition
 from training.plan import Plan, plan
 from training.pod import Object
@@ -53,7 +53,7 @@ def render(job: Job, site: Site) -> list[Object]:
     about = metadata(found)
     if site.gang and found.queue is not None:
         about["annotations"] = {_QUEUE_ANNOTATION: found.queue}
-    return [files_object(found), runtime, {"apiVersion": API_VERSION, "kind": "TrainJob", "metadata": about, "spec": spec}]
+    return [*own_objects(found), runtime, {"apiVersion": API_VERSION, "kind": "TrainJob", "metadata": about, "spec": spec}]
 
 
 def _runtime(plan: Plan) -> Object:

@@ -6,7 +6,7 @@ from facts.kubernetes_kinds import Resource
 from facts.names import VOLCANO_SCHEDULER
 from training.job import Job
 from training.launchers.base import Launcher
-from training.launchers.parts import STAYS, files_object, labels, metadata, network_topology, ttl_s
+from training.launchers.parts import STAYS, labels, metadata, network_topology, own_objects, ttl_s
 from training.phase import Phase
 from training.plan import plan
 from training.pod import Object, job_pod, pod_spec
@@ -49,7 +49,7 @@ def render(job: Job, site: Site) -> list[Object]:
         spec["priorityClassName"] = job.priority
     if topology := network_topology(found):
         spec["networkTopology"] = topology
-    return [files_object(found), {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": metadata(found), "spec": spec}]
+    return [*own_objects(found), {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": metadata(found), "spec": spec}]
 
 
 def _policies(job: Job) -> list[Object]:

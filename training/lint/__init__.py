@@ -4,12 +4,12 @@ A manifest is read for its workloads (every pod that it would start, of any kind
 for job files, which say what they want and not how.
 """
 
-from training.lint import placement, rules_containers, rules_gang, rules_hardware
+from training.lint import placement, rules_claims, rules_containers, rules_gang, rules_hardware
 from training.lint.finding import Document, Finding
 from training.lint.workloads import workloads
 from training.site import Site
 
-RULES = (*placement.RULES, *rules_hardware.RULES, *rules_containers.RULES, *rules_gang.RULES)
+RULES = (*placement.RULES, *rules_hardware.RULES, *rules_claims.RULES, *rules_containers.RULES, *rules_gang.RULES)
 """Every rule: workloads of all documents, and the cluster where one is named, to findings."""
 
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
+from facts.device_claims import NEURON_CLASS
 from facts.names import EFA_RESOURCE, NEURON_CORE_RESOURCE, NEURON_RESOURCE, NEURON_TAINT
 from facts.node_resources import chip_counts
-from training.lint.finding import Finding
+from training.lint.finding import Finding, Path
 from training.lint.placement import instance_of, nodes_for, types_of
 from training.lint.workloads import DEAD_RESOURCE, Workload
 from training.site import Site
@@ -63,7 +64,7 @@ def more_than_a_node(found: list[Workload], site: Site | None) -> Iterator[Findi
 def too_few_interfaces(found: list[Workload], site: Site | None) -> Iterator[Finding]:
     """Several whole nodes, and none or a part of their EFA interfaces."""
     for workload in found:
-        asked = workload.asks(NEURON_RESOURCE) or workload.asks(DEAD_RESOURCE)
+        asked = workload.asks(NEURON_RESOURCE) or workload.asks(DEAD_RESOURCE) or _claimed(workload)
         instance = instance_of(workload, site)
         whole = asked is not None and asked[0] >= (instance.chip_count if instance is not None else 16)
         nodes, count = _nodes_of_job(workload, found), instance.efa_count if instance is not None else 8
@@ -85,6 +86,13 @@ def too_few_interfaces(found: list[Workload], site: Site | None) -> Iterator[Fin
             "collectives between nodes do not start: the OFI plug-in takes EFA alone on Neuron (aws-ofi-nccl, src/platform-aws.cpp)",
             f"ask for `{EFA_RESOURCE}: {count}`{of_type}",
         )  # fmt: skip
+
+
+def _claimed(workload: Workload) -> tuple[int, Path] | None:
+    """Chips that it claims, and the place of its container's resources, as an amount would have it."""
+    counts = [16 if claim.count is None else claim.count for claim in workload.claimed(NEURON_CLASS)]
+    container = workload.on_neuron
+    return (sum(counts), (*container.path, "resources", "claims", 0, "name")) if counts and container is not None else None
 
 
 def _nodes_of_job(workload: Workload, found: list[Workload]) -> int:

@@ -6,12 +6,18 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from facts.device_claims import EFA_CLASS, NEURON_CLASS
 from facts.names import EFA_RESOURCE, NEURON_CORE_RESOURCE, NEURON_RESOURCE
 from training.lint.finding import Document, Path
 
 DEAD_RESOURCE = "aws.amazon.com/neurondevice"
 """Of device plug-ins before 2.20 (aws-neuron/aws-neuron-sdk, device plug-in release notes): no node offers it since."""
 DEVICES = (NEURON_RESOURCE, NEURON_CORE_RESOURCE, DEAD_RESOURCE)
+_CLAIMS: Mapping[str, tuple[str, Path]] = {
+    "ResourceClaimTemplate": ("resourceClaimTemplateName", ("spec", "spec")),
+    "ResourceClaim": ("resourceClaimName", ("spec",)),
+}
+"""Kinds that a pod may name under `resourceClaims`: by which key, and where what they claim stands."""
 _COUNTS = ("replicas", "parallelism", "numNodes", "numOfHosts")
 """Keys beside or above a pod that say how many of it there are."""
 INDEPENDENT = frozenset({"CronJob", "DaemonSet", "Deployment", "Pod", "ReplicaSet", "StatefulSet"})
@@ -67,10 +73,30 @@ class Container:
         """Names of the resources that it asks for, however many."""
         return frozenset(self._amounts)
 
+    @property
+    def claims(self) -> bool:
+        """Whether it uses a claim of its pod."""
+        resources = self.value.get("resources")
+        return isinstance(resources, dict) and bool(_list(resources.get("claims")))
+
     @cached_property
     def _amounts(self) -> dict[str, tuple[Any, Path]]:
         keys = ("resources", "resourcesPerNode")
         return {name: found for key in keys for name, found in _resources(self.value.get(key), (*self.path, key)).items()}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One request of a ResourceClaim or of a template that a pod names, with its place."""
+
+    document: Document
+    path: Path
+    """Of `exactly`."""
+    device_class: str
+    count: int | None
+    """None for all devices of a node."""
+    matched: tuple[str, ...]
+    """Attributes in which its devices must be alike."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +110,8 @@ class Workload:
     count: int
     pod: Mapping[str, Any] | None = field(default=None)
     """None for a TrainJob, whose pod is in a runtime."""
+    claims: tuple[Claim, ...] = ()
+    """What it claims by dynamic resource allocation, as far as the manifest has the claims or their templates."""
     gang: int | None = None
     """Pods of it that train together; None for all of them."""
 
@@ -108,12 +136,17 @@ class Workload:
     def interface_count(self) -> int:
         """EFA interfaces that the pod asks for."""
         asked = self.asks(EFA_RESOURCE)
-        return asked[0] if asked else 0
+        return (asked[0] if asked else 0) + sum(each.count or 1 for each in self.claims if each.device_class == EFA_CLASS)
+
+    def claimed(self, device_class: str) -> list[Claim]:
+        """Its requests for devices of a class."""
+        return [each for each in self.claims if each.device_class == device_class]
 
     @property
     def on_neuron(self) -> Container | None:
-        """The container that trains; None for a pod without Neuron."""
-        asking = (each for each in self.containers if any(name in each.asked for name in DEVICES))
+        """The container that trains; None for a pod without Neuron. One with a claim of which nothing more is known has it of Neuron."""
+        claims = not self.claims or bool(self.claimed(NEURON_CLASS))
+        asking = (each for each in self.containers if any(name in each.asked for name in DEVICES) or (each.claims and claims))
         return next(asking, None)
 
     @property
@@ -125,7 +158,33 @@ class Workload:
 
 def workloads(documents: list[Document]) -> list[Workload]:
     """Those of all documents, with or without Neuron."""
-    return [found for document in documents for found in _in(document)]
+    claims = {(document.kind, document.name): list(_claims(document)) for document in documents if document.kind in _CLAIMS}
+    return [replace(found, claims=tuple(_claimed(found, claims))) for document in documents for found in _in(document)]
+
+
+def _claimed(workload: Workload, claims: Mapping[tuple[str, str], list[Claim]]) -> Iterator[Claim]:
+    for entry in _list((workload.pod or {}).get("resourceClaims")):
+        for kind, (key, _) in _CLAIMS.items():
+            if isinstance(entry, dict) and isinstance(name := entry.get(key), str):
+                yield from claims.get((kind, name), ())
+
+
+def _claims(document: Document) -> Iterator[Claim]:
+    """Requests of a claim or of a template; those with alternatives (`firstAvailable`) are left out."""
+    _, path = _CLAIMS[document.kind]
+    devices: Any = document.value
+    for key in (*path, "devices"):
+        devices = devices.get(key) if isinstance(devices, dict) else None
+    requests = _list(devices.get("requests")) if isinstance(devices, dict) else []
+    constraints = [each for each in _list(devices.get("constraints")) if isinstance(each, dict)] if isinstance(devices, dict) else []
+    for index, request in enumerate(each for each in requests if isinstance(each, dict)):
+        exactly = request.get("exactly")
+        if isinstance(exactly, dict) and isinstance(exactly.get("deviceClassName"), str):
+            count = None if exactly.get("allocationMode") == "All" else _whole(exactly.get("count", 1))
+            of_it = [each for each in constraints if not each.get("requests") or request.get("name") in _list(each["requests"])]
+            matched = tuple(str(each.get("matchAttribute", "")) for each in of_it)
+            place: Path = (*path, "devices", "requests", index, "exactly")
+            yield Claim(document, place, exactly["deviceClassName"], count, matched)
 
 
 def _in(document: Document) -> Iterator[Workload]:

@@ -2,8 +2,8 @@
 
 Each file is written beside its place, verified, and named when it is whole. A file that broke off goes on where it was, one that is there
 is not read again, so the script can be run as often as it takes. What is there under its name, differs and was written by nobody's run of
-this script is left as it is. LIST: [{"name", "url", "size", "etag", "sha256", "replace"}], of which `name` and `url` must be there;
-`replace` is true where it may take the place of another's file. What a file is verified by, the best that is known of it: its SHA-256; the MD5 that S3's ETag is, or is made of
+this script is left as it is. LIST: [{"name", "url", "size", "etag", "sha256", "replace", "token"}], of which `name` and `url` must be there;
+`replace` is true where it may take the place of another's file; `token` is sent to the address's own host. What a file is verified by, the best that is known of it: its SHA-256; the MD5 that S3's ETag is, or is made of
 (Amazon S3 user guide, checking object integrity); else its size alone, and the last line says of how many that holds.
 
 Exit codes: 0 all there; 1 a file could not be had or is not what it should be; 75 the addresses have ended, make new ones and run it again.
@@ -242,7 +242,11 @@ def download(item: dict[str, Any], part: Path) -> tuple[Sums, int, str, int]:
     headers = {"Range": f"bytes={start}-"} if start else {}
     if start and item.get("etag"):
         headers["If-Match"] = f'"{item["etag"]}"'
-    with urllib.request.urlopen(urllib.request.Request(item["url"], headers=headers), timeout=60) as answer:
+    request = urllib.request.Request(item["url"], headers=headers)
+    if item.get("token"):
+        # Where it leads to another host, that one is not told.
+        request.add_unredirected_header("Authorization", f"Bearer {item['token']}")
+    with urllib.request.urlopen(request, timeout=60) as answer:
         if start and answer.status != 206:
             # The whole file again: the server passes over the range.
             sums, start = Sums(item.get("etag") or "", item.get("size")), 0

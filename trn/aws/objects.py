@@ -37,8 +37,9 @@ def declared_calls() -> Iterator[Call]:
 
 def deleting_calls(deletion: Deletion, scopes: tuple[Scope, ...]) -> Iterator[Call]:
     """The calls of a deletion with its steps."""
-    for operation in (deletion.operation, *deletion.takes):
-        yield Call(deletion.service, operation, scopes)
+    yield Call(deletion.service, deletion.operation, scopes)
+    for operation in deletion.takes:
+        yield Call(deletion.service, operation, deletion.takes_scopes or scopes)
     for step in deletion.steps:
         yield Call(deletion.service, step.operation, scopes)
         if step.asks is not None:

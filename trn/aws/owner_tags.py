@@ -22,6 +22,8 @@ subnet say, not what is the cluster's own."""
 EKS_TAGS = ("aws:eks:cluster-name", "eks:cluster-name", "eks:eks-cluster-name", "cluster.k8s.amazonaws.com/name")
 """Those of them that only an EKS cluster's objects carry: EKS's own, Karpenter's and, where nobody sets it up by hand, the VPC CNI's."""
 CLUSTER_KEY = "kubernetes.io/cluster/"
+REGION_KEY = "topology.kubernetes.io/region"
+"""Karpenter's, on what IAM keeps for all regions: a cluster of the same name in another region has such objects too."""
 OTHER_TOOLS = ("KubernetesCluster", "kops.k8s.io/", "k8s.io/role/", "sigs.k8s.io/cluster-api-provider-aws/", "aws:cloudformation:stack-id")
 """Tags, or how they begin, of what other tools made: kOps, Cluster API, CloudFormation and with it eksctl. Nothing of this program's
 clusters, nor of the controllers in them, carries one (kubernetes/kops docs, kubernetes-sigs/cluster-api-provider-aws api/v1beta2/tags.go)."""
@@ -132,6 +134,8 @@ class Owner:
         other = other_owner(self.cluster, item.tags)
         if other:
             return f"{other} says that it is another owner's"
+        if item.tags.get(REGION_KEY, self.region) != self.region:
+            return f"{REGION_KEY}={item.tags[REGION_KEY]}: it is of a cluster in another region"
         for arn in (item.id, *(str(item.entry.get(key, "")) for key in OWN_ARN_KEYS)):
             account, region = arn_parts(arn)
             if account not in ("", self.account) or region not in ("", self.region):

@@ -9,6 +9,7 @@ import urllib.request
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from facts.kubeconfig import kubeconfig
+from facts.typed import typed
 from trn.aws.api import Api, BotoApi
 from trn.cli.errors import CommandError
 from trn.cli.voice import Voice, current, using
@@ -24,11 +25,6 @@ OWN_ADDRESS_URL, ADDRESS_TIMEOUT_S = "https://checkip.amazonaws.com", 20
 
 class Access(Voice, Protocol):
     """The connections of a command to the outside."""
-
-    @property
-    def is_practice(self) -> bool:
-        """Whether an account on disk is used in place of AWS."""
-        ...
 
     def schedules_pods(self, stack: str, /) -> bool:
         """Whether the stack's pods get nodes; that their containers run is another thing."""
@@ -54,6 +50,10 @@ class Access(Voice, Protocol):
         """Connections to image registries."""
         ...
 
+    def hub(self) -> "PoolManager":
+        """Connections to Hugging Face, whose data sets and tokenizers are no part of any account."""
+        ...
+
     def pause(self, seconds: float) -> None:
         """Let time pass until the next look."""
         ...
@@ -74,6 +74,12 @@ class Access(Voice, Protocol):
 def kubeconfig_for(api: Api, entry: dict[str, Any]) -> dict[str, Any]:
     """As `aws eks update-kubeconfig` writes it."""
     return kubeconfig(entry["name"], api.region, entry["endpoint"], entry["certificateAuthority"]["data"])
+
+
+def _connections() -> "PoolManager":
+    from urllib3 import PoolManager, Timeout
+
+    return PoolManager(timeout=Timeout(connect=10, read=120))
 
 
 class Live:
@@ -104,9 +110,11 @@ class Live:
 
     def registries(self) -> "PoolManager":
         """Over HTTP, with a time limit for each step."""
-        from urllib3 import PoolManager, Timeout
+        return _connections()
 
-        return PoolManager(timeout=Timeout(connect=10, read=120))
+    def hub(self) -> "PoolManager":
+        """The same."""
+        return _connections()
 
     def pause(self, seconds: float) -> None:
         """Wait."""
@@ -121,7 +129,7 @@ class Live:
         """Raises CommandError for the first that is not on PATH."""
         for tool in tools:
             if shutil.which(tool) is None:
-                raise CommandError(f"{tool} is not on PATH", f"install {tool}; `trn check` says which version")
+                raise CommandError(f"{tool} is not on PATH", f"install {tool}; `{typed('trn check')}` says which version")
 
     def announce(self, *, on_standard_error: bool) -> None:
         """Nothing to say."""
@@ -129,9 +137,9 @@ class Live:
     def acts_on(self, _stack: str, /) -> None:
         """Commands on AWS are typed alike for every stack."""
 
-    def words(self, text: str, /) -> str:
+    def typed(self, line: str, /) -> str:
         """As it is."""
-        return text
+        return line
 
 
 def access() -> Access:

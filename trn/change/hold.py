@@ -1,16 +1,20 @@
 """The lock of a change, and the check that is made under it before each round and each run of Pulumi."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from fcntl import LOCK_EX, LOCK_NB, flock
+from os import fstat
+from os.path import samestat
+from pathlib import Path
+from typing import Any, BinaryIO
 
 from trn.aws.lock import NO_ANSWER, Lock, this_run
 from trn.change.action import Action, Change, Ended, Hold, Outcome, PulumiRun
 from trn.change.identity import StateId, state_id
 from trn.change.report import Report, understood
 from trn.change.whose import Site, Whose
-from trn.cli.errors import CommandError
+from trn.cli.errors import CommandError, OwnershipError
 from trn.cli.interruption import signals_kept
 from trn.kubernetes.lease import LeaseLock
 
@@ -66,6 +70,57 @@ def job_lock(name: str, job: str, namespace: str, site: Site, whose: Whose) -> L
 def part_lock(name: str, site: Site, whose: Whose, kind: str, part: str) -> Lock:
     """Of one thing in the account, for a change that leaves the rest of the cluster to others."""
     return Lock(site.api, whose.cluster, this_run(whose.ownership.caller, name), part=(kind, part), pause=site.pause)
+
+
+@dataclass
+class FilesLock:
+    """The lock of a project's files on this machine, for a change that writes only these: the kernel's own lock on one of them, which
+    ends with the process, so that none is left to be broken."""
+
+    path: Path
+    """A file that every project has."""
+    _file: BinaryIO | None = None
+
+    @property
+    def name(self) -> str:
+        """The file."""
+        return str(self.path)
+
+    def take(self, tell: Callable[[str], None], *, break_lock: bool) -> None:
+        """Raises OwnershipError where another run holds it, CommandError where the file cannot be locked."""
+        try:
+            # A file that is open for reading only cannot be locked over NFS (flock(2)).
+            file = self.path.open("rb+")
+            try:
+                flock(file, LOCK_EX | LOCK_NB)
+            except BaseException:
+                file.close()
+                raise
+        except BlockingIOError as error:
+            hint = "end it: the kernel's lock ends with its process, and with nothing else" if break_lock else "wait for it"
+            raise OwnershipError(f"another run writes files of this project: it has locked {self.path}", hint) from error
+        except OSError as error:
+            raise CommandError(f"cannot lock {self.path}: {error.strerror}", "check that it is a file that you may write") from error
+        self._file = file
+        tell(f"lock on {self.path} taken")
+
+    def refuse_lost(self) -> None:
+        """Raises OwnershipError where the file is another one by now: a second run would lock that one."""
+        try:
+            is_there = self._file is not None and samestat(fstat(self._file.fileno()), self.path.stat())
+        except OSError:
+            is_there = False
+        if not is_there:
+            raise OwnershipError(
+                f"this run has lost its lock: {self.path} has been replaced",
+                "nothing more was changed; look at the project, then run it again",
+            )
+
+    def release(self) -> None:
+        """Close it."""
+        if self._file is not None:
+            self._file.close()
+        self._file = None
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from facts.names import CLUSTER_TAG, STACK_TAG
+from facts.typed import typed
 from trn.aws.api import Api, tags_of
 from trn.aws.cluster_identity import ClusterIdentity, differences, of_account
 from trn.aws.eks import described
@@ -41,6 +42,8 @@ class StackCluster:
     """Whether the command is about the account and the stack, and may come before the cluster."""
     may_be_unfinished: bool = False
     """Whether the command ends what a killed run began, the cluster's creation among it: the state need not know the end of that."""
+    is_from_others: bool = False
+    """Whether another program made the cluster, so that no tag of ours is on it: the stack is to take it over."""
 
 
 @dataclass(frozen=True)
@@ -164,20 +167,21 @@ def refuse_mismatch(ownership: Ownership, *, unfinished: bool = False) -> None:
     """
     subject, own, seen = ownership.subject, ownership.state.identity, ownership.seen
     refuse_another_name(subject, ownership.state, seen.region)
-    if ownership.status and ownership.tags.get(CLUSTER_TAG) != subject.cluster:
+    if ownership.status and ownership.tags.get(CLUSTER_TAG) != subject.cluster and not subject.is_from_others:
         wrong = f"there is an EKS cluster `{subject.cluster}` in {seen.region} that lacks the tag {CLUSTER_TAG}={subject.cluster}"
         raise OwnershipError(f"{wrong}: it is not this program's", "nothing was changed; give the stack another `trn:name`")
     if own is None:
         if ownership.status and not ownership.state.is_gone and not (unfinished and seen.stack):
             wrong = f"Pulumi's state of stack `{subject.stack}` does not hold the cluster `{subject.cluster}` that is in the account"
             raise OwnershipError(_told(wrong, seen.lines()), "is this the stack that made it, and `pulumi whoami --verbose` its backend?")
-        refuse_other_stack(subject, seen.stack)
+        if not subject.is_from_others:
+            refuse_other_stack(subject, seen.stack)
         return
     wrong = differences(own, seen, unfinished=unfinished)
     if wrong:
         hint = "check credentials, `trn:region`, `trn:name` and Pulumi's backend; nothing was changed"
         if ownership.state.is_unfinished and not own.cluster_arn and own.account == seen.account:
-            hint = f"a run was killed while it made the cluster: `trn recover {subject.stack}` imports it; nothing was changed"
+            hint = f"a run was killed while it made the cluster: `{typed(f'trn recover {subject.stack}')}` imports it; nothing was changed"
         raise OwnershipError(_told(f"this is not the cluster of stack `{subject.stack}`", wrong), hint)
 
 
@@ -195,7 +199,8 @@ def refuse_another_name(subject: StackCluster, state: StackState, region: str) -
     if not state.clusters:
         lines.append(f"Pulumi's state: {state.count} resources, and none of them names a cluster")
         raise OwnershipError(
-            _told(wrong, lines), "is this the stack that made it? `pulumi stack export` shows what it holds; nothing was changed"
+            _told(wrong, lines),
+            f"is this the stack that made it? `{typed('pulumi stack export')}` shows what it holds; nothing was changed",
         )
     names = " or ".join(f"`{name}`" for name in state.clusters)
     raise OwnershipError(_told(wrong, lines), f"set `trn:name` back to {names}, and `trn:region` to its region; nothing was changed")

@@ -42,12 +42,11 @@ def site_of(settings: Settings, stack: str) -> Site:
     slurm = addons.of(SlurmSettings)
     taken = slurm.node_groups if slurm.enabled else ()
     efa, neuron = addons.of(EfaSettings), addons.of(NeuronSettings)
-    by_plugin = efa.enabled and efa.devices == "device-plugin"
-    groups = {name: _group(settings, name, by_plugin) for name in settings.node_groups}
+    groups = {name: _group(settings, name, efa.enabled) for name in settings.node_groups}
     batch = addons.of(BatchSettings)
     minor = settings.control_plane.kubernetes_version
     pools = {
-        name: _pool(settings, name, pool, f"{minor}.0-{karpenter.ami_version[1:]}", by_plugin)
+        name: _pool(settings, name, pool, f"{minor}.0-{karpenter.ami_version[1:]}", efa.enabled)
         for name, pool in karpenter.neuron_pools.items()
     }
     parents = {queue.parent for queue in volcano.queues.values()}
@@ -63,7 +62,8 @@ def site_of(settings: Settings, stack: str) -> Site:
         pools=pools if karpenter.enabled else {},
         queues=queues if volcano.enabled else {},
         toolchain=settings.training.toolchain,
-        devices_by_plugin=neuron.enabled and neuron.devices == "device-plugin",
+        devices=neuron.devices if neuron.enabled else None,
+        efa_devices=efa.devices,
         gang=volcano.enabled,
         own_gangs=frozenset(key for key, settings_of in GROUPING.items() if addons.of(settings_of).batch_scheduler == "volcano"),
         hyper_nodes=volcano.enabled and volcano.topology,
@@ -75,7 +75,7 @@ def site_of(settings: Settings, stack: str) -> Site:
     )
 
 
-def _group(settings: Settings, name: str, by_plugin: bool) -> Nodes:
+def _group(settings: Settings, name: str, offers_efa: bool) -> Nodes:
     group = settings.node_groups[name]
     instance = NEURON_TYPES[group.instance_type]
     own = {key: (value,) for key, value in neuron_labels(group).items()}
@@ -85,7 +85,7 @@ def _group(settings: Settings, name: str, by_plugin: bool) -> Nodes:
         size=group.size,
         largest_size=largest_size(group),
         uses_efa=uses_efa(group),
-        efa_by_plugin=by_plugin,
+        offers_efa=offers_efa,
         release_version=group.release_version,
         logical_core_size=group.logical_core_size,
         block=Use(block.window, timedelta(minutes=block.checkpoint_minutes)) if (block := group.capacity_block) else None,
@@ -94,7 +94,7 @@ def _group(settings: Settings, name: str, by_plugin: bool) -> Nodes:
     )
 
 
-def _pool(settings: Settings, name: str, pool: KarpenterNeuronPool, release: str, by_plugin: bool) -> Nodes:
+def _pool(settings: Settings, name: str, pool: KarpenterNeuronPool, release: str, offers_efa: bool) -> Nodes:
     instance = NEURON_TYPES[pool.instance_type]
     return Nodes(
         name=name,
@@ -102,7 +102,7 @@ def _pool(settings: Settings, name: str, pool: KarpenterNeuronPool, release: str
         size=pool.max_nodes if pool.static else 0,
         largest_size=pool.max_nodes,
         uses_efa=instance.has_efa,
-        efa_by_plugin=by_plugin,
+        offers_efa=offers_efa,
         release_version=release,
         is_pool=True,
         block=Use(pool.capacity_block.window, KARPENTER_DRAIN) if pool.capacity_block is not None else None,

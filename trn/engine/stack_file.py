@@ -64,14 +64,19 @@ def read_stack_file(stack: str, start: Path | None = None) -> StackFile:
 
     Raises StackFileError, with a hint, where there is none.
     """
-    path = stack_path(stack, start)
+    return parsed(stack, _text(stack_path(stack, start)), start)
+
+
+def parsed(stack: str, text: str, start: Path | None = None) -> StackFile:
+    """The same of a text that is in no file yet. Raises StackFileError."""
     root, project = project_of(start)
-    pairs = _yaml(path).get("config") or {}
+    name = f"Pulumi.{stack}.yaml"
+    pairs = _parsed(name, text).get("config") or {}
     if not isinstance(pairs, dict):
-        raise StackFileError(f"`config` in {path.name} is no mapping", "see Pulumi.dev.yaml for the form")
+        raise StackFileError(f"`config` in {name} is no mapping", "see Pulumi.dev.yaml for the form")
     bare = [key for key in pairs if ":" not in str(key)]
     if bare:
-        wrong = f"{path.name} has keys without a namespace: {', '.join(map(str, bare))}"
+        wrong = f"{name} has keys without a namespace: {', '.join(map(str, bare))}"
         raise StackFileError(wrong, f"write `{NAMESPACE}:{bare[0]}` for `{bare[0]}`")
     return StackFile(root, project, stack, pairs)
 
@@ -114,10 +119,19 @@ def _shown(leaves: Mapping[tuple[str, ...], Any], path: tuple[str, ...]) -> str:
 
 
 def _yaml(path: Path) -> dict[str, Any]:
+    return _parsed(path.name, _text(path))
+
+
+def _text(path: Path) -> str:
     try:
-        loaded = read_yaml(read_text(path, MAX_BYTES, _READABLE, too_large=_TOO_LARGE))
-    except YamlError as error:
-        raise StackFileError(f"{path.name}: {error}", error.hint) from error
+        return read_text(path, MAX_BYTES, _READABLE, too_large=_TOO_LARGE)
     except CommandError as error:
         raise StackFileError(str(error.args[0]), error.hint) from error
+
+
+def _parsed(name: str, text: str) -> dict[str, Any]:
+    try:
+        loaded = read_yaml(text)
+    except YamlError as error:
+        raise StackFileError(f"{name}: {error}", error.hint) from error
     return loaded if isinstance(loaded, dict) else {}

@@ -1,18 +1,20 @@
 """What is known of one job when it is asked why it waits, and the questions that several rules ask of it. Pure."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-from facts.names import EFA_RESOURCE, GROUP_LABEL, NEURON_RESOURCE, POOL_LABEL
+from facts.device_claims import COUNTED_AS
+from facts.names import GROUP_LABEL, POOL_LABEL
 from facts.volcano_queues import amount
 from training.site import Nodes, Site
+from trn.kubernetes.claimed import CHIPS, INTERFACES, Claims
 from trn.kubernetes.client import Object
 from trn.kubernetes.jobs.job import FoundJob
 
-COUNTED = ("cpu", "memory", NEURON_RESOURCE, EFA_RESOURCE)
+COUNTED = ("cpu", "memory", *CHIPS, *INTERFACES)
 """Resources of which a queue, or a node, can have too little for a training job."""
 
 
@@ -44,6 +46,8 @@ class Situation:
     others: tuple[Object, ...] = ()
     """All pods that are not its own."""
     site: Site | None = None
+    device_claims: Claims = field(default_factory=Claims)
+    """Of its namespace, with their templates."""
 
     @property
     def stack(self) -> str:
@@ -63,6 +67,9 @@ class Situation:
             given = container.get("resources") or {}
             for key, value in {**(given.get("limits") or {}), **(given.get("requests") or {})}.items():
                 found[key] = found.get(key, Decimal(0)) + amount(value)
+        for key, count in self.device_claims.of(self.job.namespace, self.spec).items():
+            # A pod that is there, and stands for its template, has them among its limits.
+            found.setdefault(key, Decimal(count))
         return {key: value for key, value in found.items() if value}
 
     @property
@@ -142,7 +149,7 @@ def _tolerations(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     own: list[Mapping[str, Any]] = list(spec.get("tolerations") or ())
     for container in spec.get("containers") or ():
         limits = (container.get("resources") or {}).get("limits") or {}
-        own += [{"key": key, "operator": "Exists"} for key in limits if "/" in key]
+        own += [{"key": key, "operator": "Exists"} for key in limits if "/" in key and not key.startswith(COUNTED_AS)]
     return own
 
 

@@ -132,6 +132,12 @@ class Practice:
             "a practice account has no registry that takes images", "`trn image build` without --push needs no account", code=MISUSE
         )
 
+    def hub(self) -> NoReturn:
+        """Raises CommandError: practice asks nobody outside."""
+        raise CommandError(
+            "practice asks nobody outside of this machine", "name text in a bucket of the account, or --from PATH", code=MISUSE
+        )
+
     def pause(self, seconds: float) -> None:
         """Time passes in the account whenever a command looks; a real control plane takes its own, of which a second is waited for."""
         if any(account.folder.has_control_plane for account in self._accounts.values()):
@@ -152,9 +158,9 @@ class Practice:
             self._is_announced = True
             Console(stderr=on_standard_error, highlight=False, soft_wrap=True).print(LINE, markup=False)
 
-    def words(self, text: str, /) -> str:
-        """With practice's own commands."""
-        return in_practice(text, self._stack)
+    def typed(self, line: str, /) -> str:
+        """As practice has it."""
+        return in_practice(line, self._stack)
 
 
 def _pinned_version(addon: str, kubernetes_version: str) -> str | None:

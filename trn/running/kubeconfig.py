@@ -3,13 +3,16 @@
 import json
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from trn.cli.errors import CommandError
+from stacks.stack_yaml import MAX_BYTES, YamlError, read_yaml
+from trn.cli.errors import MISUSE, CommandError
 from trn.cli.options import JsonFile, Stack
+from trn.cli.text_files import read_text
 
 
 def kubeconfig(
@@ -36,11 +39,28 @@ def kubeconfig(
     # JSON is YAML that kubectl takes.
     text = json.dumps(document, indent=2) + "\n"
     if output is not None:
+        _refuse_foreign(output, document)
         _write(output, text)
         errors().print(f"export KUBECONFIG={output}", markup=False, soft_wrap=True)
     elif json_file is None:
         sys.stdout.write(text)
     return 0
+
+
+def _refuse_foreign(path: Path, document: Mapping[str, Any]) -> None:
+    """Raises CommandError where a file is there that is not an earlier answer of this command: it may hold the ways to all other clusters."""
+    own = document["current-context"]
+    hint = f"name a file of its own, such as --output {path.with_name(f'trn-{own}')}; `KUBECONFIG=A:B` has both"
+    if not path.is_file() or not path.stat().st_size:
+        return
+    try:
+        there = read_yaml(read_text(path, MAX_BYTES, hint))
+    except YamlError as error:
+        raise CommandError(f"`{path}` is there, and is no kubeconfig: {error}", hint, code=MISUSE) from error
+    names = {str(entry.get("name")) for entry in there.get("clusters") or ()} if isinstance(there, dict) else set[str]()
+    if names != {own}:
+        others = ", ".join(sorted(names - {own})) or "something else"
+        raise CommandError(f"`{path}` is there, and is not of this cluster alone: it holds {others}", hint, code=MISUSE)
 
 
 def _write(path: Path, text: str) -> None:

@@ -112,6 +112,15 @@ def leave_outside(cloud: Cloud, cluster: str, mark: str) -> None:
     for log_group in log_group_names(cluster):
         cloud.put("log group", log_group, {"logGroupName": log_group, "storedBytes": 5_000_000_000})
     cloud.put("role", f"{cluster}-{REGION}-node", {"tags": tags, "attached": ["arn:aws:iam::aws:policy/X-policy-name"], "inline": ["boot"]})
+    # With the tags of its node class (Karpenter 1.14, pkg/apis/v1, InstanceProfileTags).
+    made_by_karpenter = {
+        **tags,
+        f"kubernetes.io/cluster/{cluster}": "owned",
+        "eks:eks-cluster-name": cluster,
+        "topology.kubernetes.io/region": REGION,
+    }
+    profile, held = f"{cluster}_{mark}", [{"RoleName": f"{cluster}-{REGION}-node"}]
+    cloud.put("instance profile", profile, {"InstanceProfileName": profile, "Roles": held, "Tags": tag_list(made_by_karpenter)})
     budget = {"BudgetName": budget_name(cluster, REGION), "AccountId": ACCOUNT, "BudgetType": "COST", "TimeUnit": "MONTHLY", "tags": tags}
     topic = f"arn:aws:sns:{REGION}:{ACCOUNT}:{cluster}-idle-guard"
     cloud.put("topic", topic, {"TopicArn": topic, "ResourceARN": topic, "attributes": {}, "tags": tags})

@@ -22,12 +22,13 @@ from tests.stacks.samples import BOUNDARY
 from tests.support import ROOT, dev_configuration, merged, record_stack
 from tests.trn.aws.cloud import Cloud
 from tests.trn.aws.leftovers import leave_control_plane, leave_everything
+from tests.trn.aws.locked import locked
 from tests.trn.change.owned import owner_of
 from trn.app import app
 from trn.aws.api import Api, Call
 from trn.aws.identity import Caller
 from trn.aws.leftovers import Found, Place, kind_named
-from trn.aws.lock import locked, this_run
+from trn.aws.lock import this_run
 from trn.aws.places import look, place_of
 from trn.before.check.account import as_documented
 from trn.before.iam.documents import POLICY_LIMIT, declared_calls, deployer_permissions, documents, operator_permissions, statements
@@ -428,3 +429,13 @@ def test_the_right_to_a_boundary_is_there_where_there_is_one_and_never_to_take_i
         for name, items in (("with", with_one), ("without", record_stack(dev_configuration()).resources()))
     }
     assert found == {"with": {"iam:PutRolePermissionsBoundary"}, "without": set()}
+
+
+def test_what_the_provider_waits_by_and_what_a_deletion_takes_beside_its_own_are_granted():
+    """UpdateAddon is followed by DescribeUpdate on the add-on; a group of schedules is deleted by a caller who may delete its schedules."""
+    addon = "arn:aws:eks:us-west-2:111122223333:addon/train/vpc-cni/0123"
+    granted = [scope.resource for scope, actions in deployer_permissions(resources()).items() if "eks:DescribeUpdate" in actions]
+    assert any(fnmatch.fnmatch(addon, resource.format(partition="aws", region="us-west-2", cluster="train")) for resource in granted), (
+        granted
+    )
+    assert allows(operator(), "scheduler:DeleteSchedule", "arn:aws:scheduler:us-west-2:111122223333:schedule/train/night-up", {})

@@ -1,14 +1,17 @@
 """`trn import` on the simulated account as the Terraform blueprint made it, and as eksctl did: mapping, plan, files, refusals."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from botocore.exceptions import ClientError
 
 from facts.names import role_name
+from facts.resources import eks
 from simulator.account.state import AccountState
 from simulator.account.world import World
 from simulator.aws_endpoint import endpoint
@@ -33,8 +36,9 @@ from tests.trn.before.other_makers import (
     blueprint_account,
     eksctl_account,
 )
+from tests.trn.given import Given, NoStack
 from trn.app import app
-from trn.aws.api import BotoApi
+from trn.aws.api import Api, BotoApi, Call
 from trn.before.import_cluster import locate
 from trn.cli.errors import CommandError
 from trn.engine.program import rehearsing
@@ -46,11 +50,11 @@ READING = ("Describe", "Get", "List")
 
 
 @pytest.fixture
-def wires(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Wire]:
+def wires(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: Given) -> dict[str, Wire]:
     """The user's project is the working folder; each region has the account that is put here, and an empty one otherwise."""
     found: dict[str, Wire] = {}
 
-    def aws(_: object, _stack: str, region: str) -> BotoApi:
+    def aws(region: str) -> BotoApi:
         if region not in found:
             found[region] = endpoint.wire(World(), endpoint.Options(region))
         return BotoApi(region, found[region].session())
@@ -59,9 +63,9 @@ def wires(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Wire]:
         with rehearsing():
             return record_stack(stack_file.configuration, stack=stack_file.stack)
 
-    monkeypatch.setattr("trn.change.clients.Live.aws", aws)
+    given.api, given.engine = aws, NoStack()
     # Most tests have the same draft: it is recorded once.
-    monkeypatch.setattr("trn.before.import_cluster.run.record_stack", recorded)
+    monkeypatch.setattr("trn.before.import_cluster.change.record_stack", recorded)
     monkeypatch.chdir(copy_project(tmp_path))
     return found
 
@@ -349,7 +353,7 @@ def test_a_cluster_of_another_kind_or_not_finished_is_refused_before_it_is_read(
     monkeypatch.setattr(locate, "described", lambda _api, name: {"name": name, **entry})
     monkeypatch.setattr(locate, "read_cluster", lambda *_: pytest.fail("it was read"))
     with pytest.raises(CommandError, match=f"cluster train {said}|cluster train .*{said}") as refused:
-        locate.find("train", REGION, lambda _: BotoApi(REGION, account(AccountState()).session()))
+        locate.found_in("train", REGION, lambda _: BotoApi(REGION, account(AccountState()).session()))
     assert hint in (refused.value.hint or "")
 
 
@@ -457,6 +461,17 @@ def test_a_cluster_whose_network_is_half_deleted_is_refused(trn: Trn, wires: dic
     assert (code, said in err, Path("Pulumi.prod.yaml").exists()) == (1, True, False)
 
 
+def test_a_label_that_the_program_sets_itself_is_not_copied(trn: Trn, wires: dict[str, Wire]):
+    """The usual module of Terraform has one beside EFA (terraform-aws-modules/terraform-aws-eks, enable_efa_support): a draft with it
+    would be refused."""
+    state = blueprint_account()
+    for item in state.ready("aws:eks/nodeGroup:NodeGroup"):
+        item.inputs["labels"] = {"vpc.amazonaws.com/efa.present": "true", "example.k8s.io/a": "b", "team": "llm"}  # pyright: ignore[reportIndexIssue]
+    wires[REGION] = account(state)
+    result(trn, BLUEPRINT)
+    assert [group["labels"] for group in configuration()["trn:nodeGroups"].values()] == [{"team": "llm"}]
+
+
 def test_a_version_that_the_program_does_not_know_yet_is_red(trn: Trn, wires: dict[str, Wire]):
     wires[REGION] = account(blueprint_account(version="1.40"))
     assert any("EKS lowers no version" in each for each in result(trn, BLUEPRINT, code=1)["red"])
@@ -484,3 +499,110 @@ def test_a_draft_that_the_program_refuses_is_written_and_named(trn: Trn, wires: 
     code, _, said = trn("--cluster", BLUEPRINT, "--region", REGION)
     assert (code, "network.zones" in said) == (2, True)
     assert "add a second one to network.zones" in Path("Pulumi.prod.yaml").read_text()
+
+
+def test_what_is_refused_leaves_no_stack_file_behind(trn: Trn, wires: dict[str, Wire]):
+    """Of two files either both are right to write, or none is written."""
+    wires[REGION] = account(blueprint_account())
+    Path("import-prod.json").write_text("{}")
+    assert trn("--cluster", BLUEPRINT, "--region", REGION)[0] == 2
+    assert not Path("Pulumi.prod.yaml").exists()
+
+
+def test_a_region_that_a_policy_closes_is_not_one_without_clusters(
+    trn: Trn, wires: dict[str, Wire], given: Given, monkeypatch: pytest.MonkeyPatch
+):
+    """Whether a cluster there has the role nobody knows: a person names the cluster to go on, and else nothing is written."""
+    wires[REGION] = account(blueprint_account())
+    reached = given.api
+    assert callable(reached)
+
+    def denied(call: Call) -> ClientError:
+        return ClientError({"Error": {"Code": "AccessDeniedException", "Message": "by a policy"}}, call.operation)
+
+    class Closed(BotoApi):
+        def call(self, call: Call, **parameters: Any) -> dict[str, Any]:
+            """An organization's policy."""
+            raise denied(call)
+
+        def pages(self, call: Call, key: str, **parameters: Any) -> Iterator[Any]:
+            """The same."""
+            raise denied(call)
+
+    def api(region: str) -> Api:
+        return Closed(region) if region == "us-east-2" else reached(region)
+
+    given.api = api
+    typed = ["", BLUEPRINT]
+    monkeypatch.setattr("typer.prompt", lambda *_, **__: typed.pop(0))
+    words = ("--cluster", BLUEPRINT, "--region", REGION)
+    code, _, said = trn(*words)
+    assert (code, "those of us-east-2" in said, Path("Pulumi.prod.yaml").exists()) == (2, True, False)
+    assert trn(*words)[0] == 0
+    assert not typed
+    assert "us-east-2 cannot be looked at" in trn("--cluster", "none")[2]
+
+
+def test_a_stack_that_holds_another_cluster_is_refused(trn: Trn, wires: dict[str, Wire], given: Given):
+    """Its next `pulumi up` would replace that one."""
+    wires[REGION] = account(blueprint_account())
+    urn = "urn:pulumi:prod::trn::aws:eks/cluster:Cluster::a"
+    arn = "arn:aws:eks:us-west-2:123456789012:cluster/night"
+    root = {"urn": "urn:pulumi:prod::trn::pulumi:pulumi:Stack::trn-prod", "type": "pulumi:pulumi:Stack"}
+    held = {"urn": urn, "type": "aws:eks/cluster:Cluster", "custom": True, "id": "night", "outputs": {"arn": arn}}
+    given.engine = NoStack(json.dumps({"version": 3, "deployment": {"manifest": {}, "resources": [root, held]}}))
+    code, _, said = trn("--cluster", BLUEPRINT, "--region", REGION)
+    assert (code, "does not hold the cluster" in said, Path("Pulumi.prod.yaml").exists()) == (1, True, False)
+
+
+def test_another_run_at_the_projects_files_is_waited_for(trn: Trn, wires: dict[str, Wire]):
+    """The lock ends with its process."""
+    wires[REGION] = account(blueprint_account())
+    with Path("Pulumi.yaml").open("rb+") as other:
+        flock(other, LOCK_EX)
+        code, _, said = trn("--cluster", BLUEPRINT, "--region", REGION)
+    assert (code, "another run writes files of this project" in said, Path("Pulumi.prod.yaml").exists()) == (1, True, False)
+    assert trn("--cluster", BLUEPRINT, "--region", REGION)[0] == 0
+
+
+def test_files_that_hold_it_already_are_not_written_again(trn: Trn, wires: dict[str, Wire]):
+    """A second run says the same, and touches nothing."""
+    wires[REGION] = account(blueprint_account())
+    words = ("--cluster", BLUEPRINT, "--region", REGION)
+    assert "wrote    Pulumi.prod.yaml, import-prod.json (11 objects)" in trn(*words)[1]
+    before = Path("import-prod.json").stat()
+    code, said, _ = trn(*words)
+    after = Path("import-prod.json").stat()
+    assert (code, "wrote" in said, after.st_ino, after.st_mtime_ns) == (0, False, before.st_ino, before.st_mtime_ns)
+
+
+def test_a_group_keeps_its_release_its_block_and_a_type_that_its_launch_template_holds(trn: Trn, wires: dict[str, Wire]):
+    """New nodes with another driver would not start the images that run; what EKS does not say, its instances do."""
+    state = blueprint_account()
+    made = Account(state, BLUEPRINT)
+    block = {"capacityReservationSpecification": {"capacityReservationTarget": {"capacityReservationId": "cr-0b10e0b10e0b10e0b"}}}
+    for name, desired in (("trn2-block", 1), ("trn2-idle", 0)):
+        template = made.template(name, instanceType="trn2.48xlarge", **block)
+        size = {"desiredSize": desired, "minSize": 0, "maxSize": 1}
+        more = {"capacityType": "CAPACITY_BLOCK", "instanceTypes": None, "releaseVersion": "1.35.4-20260505", "launchTemplate": template}
+        made.group(name, "core-node-group-eks-node-group-20240829", "", "AL2023_x86_64_NEURON", [NODES["usw2-az4"]], size, **more)
+    wires[REGION] = account(state)
+    notes = " ".join(result(trn, BLUEPRINT)["notes"])
+    groups = configuration()["trn:nodeGroups"]
+    (name,) = [key for key, group in groups.items() if group["instanceType"] == "trn2.48xlarge"]
+    assert groups[name]["capacityReservationId"] == "cr-0b10e0b10e0b10e0b"
+    assert (groups[name]["capacityType"], groups[name]["releaseVersion"]) == ("CAPACITY_BLOCK", "1.35.4-20260505")
+    assert "node group trn2-idle (types in its launch template) has no place in the stack" in notes
+    # The blueprint's own group has an AMI of Amazon Linux 2: its release is none of the Neuron AMI's.
+    assert "AL2_x86_64_GPU" in notes
+    assert "releaseVersion" not in next(group for group in groups.values() if group["instanceType"] == "trn1.32xlarge")
+
+
+def test_a_cluster_of_another_blueprint_is_not_data_on_eks(trn: Trn, wires: dict[str, Wire]):
+    """The tag `Blueprint` is on clusters of every blueprint; the repository's tag says which."""
+    state = blueprint_account()
+    (cluster,) = [item for item in state.ready(eks.CLUSTER_TYPE.token) if item.id == BLUEPRINT]
+    for tags in (cluster.inputs["tags"], cluster.outputs.get("tagsAll", {})):
+        tags.pop("GithubRepo", None)
+    wires[REGION] = account(state)
+    assert result(trn, BLUEPRINT)["maker"] == "another tool"

@@ -6,14 +6,20 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from errno import ENOLCK
+from fcntl import flock
 from functools import cache
+from os import fstat
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 from addons import volcano
 from addons.versions import managed_addon_version
 from facts.names import BLOCK_GROUP_TAG, CLUSTER_TAG, OFFER_TAG, cluster_tags, stack_path
+from facts.resources.ec2_network import VPC
 from facts.resources.fsx import FILE_SYSTEM
+from facts.toolchains import DEFAULT_TOOLCHAIN, TOOLCHAINS
 from simulator.account import kinds
 from simulator.account.world import World
 from simulator.aws_endpoint.capacity import BOUGHT, OFFER
@@ -25,16 +31,34 @@ from simulator.kubernetes_endpoint.server import ApiServer
 from simulator.outputs import ACCOUNT, CREATED_AT
 from tests.support import ROOT, dev_configuration, record_stack
 from tests.trn.aws.cloud import tag_list
-from tests.trn.change.stage import CLUSTER, JOB, REGION, STACK, Call, Ended, Fault, Stage
+from tests.trn.change.stage import (
+    CLUSTER,
+    IMPORT_FILE,
+    JOB,
+    OTHER_STACK,
+    OTHER_STACK_FILE,
+    PROJECT_FILE,
+    REGION,
+    STACK,
+    Call,
+    Ended,
+    Fault,
+    Stage,
+)
 from tests.trn.jobs.image.images import put_base
 from tests.trn.jobs.image.strict_registry import StrictRegistry
+from training.payload import SOURCE as SOURCE_FOLDER
 from trn.aws.ecr import registry_host
 from trn.before.check import capacity
+from trn.before.import_cluster.plan import Aftermath
 from trn.change.action import Outcome, written
 from trn.change.identity import File
 from trn.cli.errors import CommandError
+from trn.cli.text_files import write_text
 from trn.jobs.data.staging import STAGE_LABEL, name_of
+from trn.jobs.image.layer import make_layer
 from trn.jobs.image.place import usual_repository
+from trn.jobs.source import OwnFiles
 from trn.kubernetes.job_end import STOPPED_BY_ROLL
 from trn.running.roll.plan import is_of
 from trn.running.shell.pod import SHELL_LABEL
@@ -65,7 +89,9 @@ class Case:
     goes_on: bool = False
     """Whether what was confirmed is done though the second look differs: what is new stays, and is reported."""
     lease: str = ""
-    """The Lease that it holds; empty: the cluster's lock."""
+    """The Lease that it holds, or the file; empty: the cluster's lock."""
+    breaks: bool = True
+    """Whether `--break-lock` takes it from another run."""
     yes: tuple[str, ...] = ("--yes",)
     """What agrees in advance; nothing for a command that has no question."""
     next_yes: tuple[str, ...] = ()
@@ -123,6 +149,44 @@ def _submitted(command: str, name: str) -> Case:
         refused={"another made it": lambda stage: stage.start(name)},
         again=1,
     )
+
+
+SCRIPT = ROOT / "tests/trn/jobs/run/script.py"
+
+
+def _ran() -> dict[str, Case]:
+    """`trn run`: as `trn submit`, but asked; and with the script as a layer of an image, which is pushed before."""
+    small = replace(
+        _submitted("run", "script"),
+        words=("run", STACK, str(SCRIPT), "--source", str(SCRIPT)),
+        agreed=("y",),
+        yes=("--yes",),
+        differ={},
+    )
+
+    def acted(stage: Stage, call: Call) -> tuple[str, str]:
+        if call.way == "kubernetes":
+            return small.acted(stage, call)
+        verb, which = _pushed(stage, call)
+        return verb, which if verb == "make" else f"{which.rpartition(':')[0]}:{_tag()}"
+
+    large = replace(
+        small,
+        acted=acted,
+        is_own=lambda key: (
+            small.is_own(key) or key.startswith((f"repository {REPOSITORY}", f"image {REPOSITORY}:", f"layer {REPOSITORY}@"))
+        ),
+        around=lambda stage: patch("trn.jobs.source.room_bytes", lambda: 0),
+        is_long=True,
+        draws=20,
+    )
+    return {"run": small, "run --source": large}
+
+
+@cache
+def _tag() -> str:
+    base = TOOLCHAINS[DEFAULT_TOOLCHAIN].image or ""
+    return OwnFiles(make_layer(SCRIPT.parent, SOURCE_FOLDER, [SCRIPT]), "image").tag(DEFAULT_TOOLCHAIN, base)
 
 
 def set_size(stage: Stage, count: int, name: str = GROUP) -> None:
@@ -212,8 +276,8 @@ STAGING = name_of(FOLDER)
 
 def store(stage: Stage, etag: str = "a") -> None:
     """The set has one file."""
-    entry = {"Bucket": "sets", "Key": "tokens/part", "Size": 5, "LastModified": CREATED_AT, "ETag": f'"{etag:0>32}"'}
-    stage.engine.world.state.others.setdefault(OBJECT, {})["tokens/part"] = entry
+    entry = {"Bucket": "sets", "Key": "tokens/part.jsonl", "Size": 5, "LastModified": CREATED_AT, "ETag": f'"{etag:0>32}"'}
+    stage.engine.world.state.others.setdefault(OBJECT, {})["tokens/part.jsonl"] = entry
 
 
 def leave_staging(stage: Stage) -> None:
@@ -240,9 +304,22 @@ def _staged(stage: Stage, call: Call) -> tuple[str, str]:
     leave_staging(before)
     if call.name.startswith("DELETE") and uid in [body["metadata"]["uid"] for body in staging_objects(before)]:
         return "delete", uid
-    entry = stage.engine.world.state.others[OBJECT]["tokens/part"]
-    listed = json.dumps([["part", entry["ETag"].strip('"'), entry["Size"], False]])
+    entry = stage.engine.world.state.others[OBJECT]["tokens/part.jsonl"]
+    listed = json.dumps([["part.jsonl", entry["ETag"].strip('"'), entry["Size"], False]])
     return "stage", f"{SOURCE} {FOLDER} {hashlib.sha256(listed.encode()).hexdigest()[:16]}"
+
+
+def _prepared(stage: Stage, call: Call) -> tuple[str, str]:
+    verb, which = _staged(stage, call)
+    if verb == "delete":
+        return verb, which
+    entry = stage.engine.world.state.others[OBJECT]["tokens/part.jsonl"]
+    listed = [
+        {"name": "/fsx/tokenizer.json", "path": "/fsx/tokenizer.json"},
+        {"name": "part.jsonl", "size": entry["Size"], "etag": entry["ETag"].strip('"'), "sha256": "", "replace": False},
+    ]
+    options = {"files": None, "text": "text", "documents": "blank-line", "sentences": None, "begin": None, "end": None, "validation": 0.25}
+    return "prepare", f"{SOURCE} {FOLDER} {hashlib.sha256(json.dumps([options, listed]).encode()).hexdigest()[:16]}"
 
 
 def staging_objects(stage: Stage) -> list[dict[str, Any]]:
@@ -257,7 +334,7 @@ def staging_ended(stage: Stage, ended: Ended, _: Mapping[str, Any]) -> bool:
     """It runs, with all that it reads: begun by this run, or by the one before."""
     there = staging_objects(stage)
     return (len(there), bool(there[0].get("status"))) == (3, False) and (
-        ended.code == 0 or "is being staged to this folder already" in ended.err
+        ended.code == 0 or "to this folder already" in ended.err or "staged to it, already" in ended.err
     )
 
 
@@ -331,6 +408,7 @@ def _rolled(stage: Stage, call: Call) -> tuple[str, str]:
         return "pulumi up", call.given["serial"]
     last = call.name.rpartition("/")[2]
     if "/nodes/" in call.name:
+        assert call.given["metadata"]["uid"]
         assert all(is_of(each, GROUP) for each in stage.colleague().list(NODES) or () if each["metadata"]["name"] == last)
         return ("close" if call.given["spec"]["unschedulable"] else "open"), group
     if call.name.endswith("/commands"):
@@ -490,6 +568,61 @@ def shell_ended(stage: Stage, ended: Ended, _: Mapping[str, Any]) -> bool:
     return (ended.code, names - {"0"}) == (0, {"busy"})
 
 
+def leave_to_others(stage: Stage) -> None:
+    """Terraform made the cluster, and `pulumi import` has read it into the state, and no more."""
+    item = stage.found(kinds.CLUSTER, CLUSTER)
+    (vpc,) = [each.registration.id for each in stage.engine.world.state.existing(VPC.token)]
+    inputs, outputs = item.registration.inputs, item.registration.outputs
+    tags, place = {"tags": {}, "tagsAll": {}}, {"vpcConfig": {**(outputs.get("vpcConfig") or inputs["vpcConfig"]), "vpcId": vpc}}
+    made = item.registration = replace(item.registration, inputs={**inputs, **tags}, outputs={**outputs, **tags, **place})
+    held = stage.engine.state.held
+    held.clear()
+    stage.engine.state.adopt(made)
+
+
+def upgrade_others(stage: Stage) -> None:
+    """As its maker does: the stack file says another one then."""
+    made = stage.found(kinds.CLUSTER, CLUSTER).registration
+    stage.engine.world.state.put(replace(made, inputs={**made.inputs, "version": "1.34"}, outputs={**made.outputs, "version": "1.34"}))
+
+
+def write_import_file(stage: Stage) -> None:
+    """A colleague, who shares the folder."""
+    if stage.is_running:
+        write_text(Path(IMPORT_FILE), "{}", "")
+    stage.built[IMPORT_FILE] = "{}"
+
+
+@contextmanager
+def others_cluster(stage: Stage) -> Iterator[None]:
+    """What is red is no matter of the change; disk and kernel are."""
+
+    def write(file: File, text: str, hint: str) -> Outcome:
+        def failed(_: Fault) -> None:
+            raise CommandError(f"cannot write {file.name}")
+
+        return stage.through(Call("file", "write", file.which, is_change=True), lambda: written(file, text, hint), failed)
+
+    def refused(_: Fault) -> None:
+        raise OSError(ENOLCK, "No locks available")
+
+    def lock(file: Any, operation: int) -> None:
+        stage.through(Call("file", "flock", None, is_change=False), lambda: flock(file, operation), refused)
+        stage.has_files = True
+
+    def look(file: int) -> Any:
+        return stage.through(Call("file", "stat", None, is_change=False), lambda: fstat(file), refused)
+
+    place = "trn.before.import_cluster"
+    given = {f"{place}.change.written": write, f"{place}.change.after_import": lambda *_: Aftermath({}, [])}
+    # Every region of the stage is the same one.
+    given[f"{place}.locate.neuron_regions"] = lambda: (REGION,)
+    with ExitStack() as stack:
+        for name, value in {**given, "trn.change.hold.flock": lock, "trn.change.hold.fstat": look}.items():
+            stack.enter_context(patch(name, value))
+        yield
+
+
 def _destroyed(stage: Stage, call: Call) -> tuple[str, str]:
     """Of Pulumi's runs each is of a state that was confirmed, or of what is left of one."""
     if call.way == "kubernetes":
@@ -555,6 +688,7 @@ CASES: Mapping[str, Case] = {
         again=2,
     ),
     **{command: _submitted(command, name) for command, name in (("submit", "bert-large"), ("precompile", "bert-large-precompile"))},
+    **_ran(),
     "image push": Case(
         words=("image", "push", STACK, str(ROOT / "training" / "images"), "--tag", "1"),
         agreed=("y",),
@@ -647,6 +781,16 @@ CASES: Mapping[str, Case] = {
         prepare=leave_staging,
         ended=staging_ended,
     ),
+    "data prepare": Case(
+        words=("data", "prepare", STACK, str(ROOT / "tests/trn/jobs/data/text-job.yaml"), "--detach"),
+        agreed=("y",),
+        acted=_prepared,
+        differ={"a file of the text was written again": lambda stage: store(stage, "b")},
+        refused={"another run makes it": lambda stage: put_staging(stage, ended=False)},
+        is_own=lambda key: key.endswith(f"/{STAGING}"),
+        prepare=leave_staging,
+        ended=staging_ended,
+    ),
     "verify": Case(
         words=("verify", STACK, "--only", "queues", "--only", "gang"),
         agreed=(),
@@ -705,6 +849,18 @@ CASES: Mapping[str, Case] = {
         prepare=put_offer,
         ended=block_ended,
     ),
+    "import": Case(
+        words=("import", OTHER_STACK, "--cluster", CLUSTER, "--region", REGION, "--file", IMPORT_FILE),
+        agreed=(),
+        acted=lambda _, call: ("write", call.given),
+        differ={},
+        is_own=lambda key: key in (OTHER_STACK_FILE, IMPORT_FILE),
+        prepare=leave_to_others,
+        lease=PROJECT_FILE,
+        breaks=False,
+        yes=(),
+        refused={"somebody wrote an import file": write_import_file, "another version of Kubernetes runs": upgrade_others},
+        around=others_cluster,
+        draws=20,
+    ),
 }
-NOT_YET = {"import"}
-"""Commands that change a cluster or an account and are not carried out by the executor yet. A command that moves leaves this set."""

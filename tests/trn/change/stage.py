@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field, replace
+from fcntl import LOCK_EX, flock
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -61,7 +62,10 @@ FAULTS: dict[str, tuple[Fault, ...]] = {
 }  # fmt: skip
 KILLED = 137
 LOCK = ("ec2.CreateLaunchTemplate", "ec2.DeleteLaunchTemplate")
-STACK_FILE = f"Pulumi.{STACK}.yaml"
+STACK_FILE, PROJECT_FILE = f"Pulumi.{STACK}.yaml", "Pulumi.yaml"
+OTHER_STACK, IMPORT_FILE = "taken", "build/import.json"
+OTHER_STACK_FILE = f"Pulumi.{OTHER_STACK}.yaml"
+"""The stack that is made of a cluster of others, and what `pulumi import` reads."""
 LEASES, LEASE_TYPE = "/apis/coordination.k8s.io/v1/namespaces/training/leases", "kubernetes:coordination.k8s.io/v1:Lease"
 
 
@@ -96,12 +100,12 @@ class Call:
     @property
     def lock(self) -> Literal["take", "check", "give back", ""]:
         """What it does with a lock: the cluster's, or the Lease of a job's name. Nothing for all other calls."""
-        if self.name in (LOCK[0], f"POST {LEASES}"):
+        if self.name in (LOCK[0], f"POST {LEASES}", "flock"):
             return "take"
         if self.name == LOCK[1] or self.name.startswith(f"DELETE {LEASES}"):
             return "give back"
         is_named = self.name in ("ec2.DescribeLaunchTemplates", "ssm.GetParameter") and lock_name("") in str(self.given)
-        return "check" if is_named or self.name.startswith(f"GET {LEASES}") else ""
+        return "check" if is_named or self.name.startswith((f"GET {LEASES}", "stat")) else ""
 
 
 @dataclass(frozen=True)
@@ -184,7 +188,11 @@ class Stage:
     stack_file: str = field(default_factory=(ROOT / STACK_FILE).read_text)
     """Its text, before and after a run."""
     built: dict[str, str] = field(default_factory=dict[str, str])
-    """What runs have left below the project's `build`, by path."""
+    """What runs have left in the project, by path: stack files of other names, and what is below `build`."""
+    has_files: bool = False
+    """Whether the run has locked the project's files."""
+    locks_files: bool = False
+    """Whether another run has locked the project's files."""
 
     around: Surroundings = field(default_factory=lambda: Surroundings.of_region(REGION))
     """What the region offers."""
@@ -326,7 +334,8 @@ class Stage:
     def locks(self) -> dict[str, Any]:
         """Locks that are held."""
         leases = {f"{LEASE_TYPE} {item.registration.id}": item.registration.inputs for item in self._leases()}
-        return {**locks_among(self.engine.world.state.others.setdefault("template", {})), **leases}
+        files = {PROJECT_FILE: "another"} if self.locks_files else {}
+        return {**locks_among(self.engine.world.state.others.setdefault("template", {})), **leases, **files}
 
     def _leases(self) -> list[Any]:
         return self.engine.world.state.existing(LEASE_TYPE)
@@ -350,20 +359,29 @@ class Stage:
         }
         others |= dict(self.registries.everything())
         # A copy of what calls change in place; registrations are replaced.
-        return {**pickle.loads(pickle.dumps(others)), **own, "state": exported(self.engine.state), "file": self.stack_file}
+        files = {name: text for name, text in self.built.items() if name in (OTHER_STACK_FILE, IMPORT_FILE)}
+        return {**pickle.loads(pickle.dumps(others)), **own, **files, "state": exported(self.engine.state), "file": self.stack_file}
 
     # What happens meanwhile
 
     def lose_lock(self) -> None:
         """Another run breaks it."""
         break_locks(self.engine.world.state.others.setdefault("template", {}))
+        if self.has_files:
+            # An editor that writes a file anew: the next run locks that one.
+            self.locks_files = True
+            Path("again").write_text(Path(PROJECT_FILE).read_text())
+            Path("again").replace(PROJECT_FILE)
         for item in self._leases():
             spec = {**item.registration.inputs["spec"], "holderIdentity": "another"}
             inputs, outputs = {**item.registration.inputs, "spec": spec}, {"metadata": {"uid": "another"}}
             item.registration = replace(item.registration, inputs=inputs, outputs=outputs)
 
     def lock(self, lease: str, template: str) -> None:
-        """Another run holds the Lease, or where none is named the lock that is this launch template."""
+        """Another run holds the Lease, or where none is named the lock that is this launch template. Or it has locked the project's files."""
+        if lease == PROJECT_FILE:
+            self.locks_files = True
+            return
         if lease:
             body = {"metadata": {"name": lease}, "spec": {"holderIdentity": "another"}}
             _client(ApiServer(self.engine.world)).create(LEASE, "training", body)
@@ -404,14 +422,14 @@ class Stage:
 
     # A run
 
-    def trn(self, *arguments: str, folder: Path) -> Ended:
-        """Run a command line to its end, with its report."""
+    def trn(self, *arguments: str, folder: Path, reports: bool = True) -> Ended:
+        """Run a command line to its end, with its report where it has one."""
         json_file = folder / f"report-{len(list(folder.iterdir()))}.json"
         out, err, code = io.StringIO(), io.StringIO(), 0
         typed = io.TextIOWrapper(io.BufferedReader(_Answers(self._answer), 1 << 12))
         with self.project(), using(_Access(self)), redirect_stdout(out), redirect_stderr(err), _standard_input(typed):
             try:
-                app([*arguments, "--json", str(json_file)], prog_name="trn")
+                app([*arguments, *(["--json", str(json_file)] if reports else [])], prog_name="trn")
             except SystemExit as end:
                 code = end.code if isinstance(end.code, int) else 0
             except Died:
@@ -430,10 +448,14 @@ class Stage:
                 write_text(Path(name), text, "")
             self.is_running = True
             try:
-                yield
+                with Path(PROJECT_FILE).open("rb+") as other:
+                    if self.locks_files:
+                        flock(other, LOCK_EX)
+                    yield
             finally:
-                self.is_running, self.stack_file = False, Path(STACK_FILE).read_text()
-                self.built = {str(path): path.read_text() for path in sorted(Path("build").rglob("*.json"))}
+                self.is_running, self.has_files, self.stack_file = False, False, Path(STACK_FILE).read_text()
+                paths = [*sorted(Path("build").rglob("*.json")), *Path().glob(OTHER_STACK_FILE)]
+                self.built = {str(path): path.read_text() for path in paths}
 
 
 def _refused(printed: str) -> tuple[int, str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.trn.change.cases import CASES, NOT_YET, Case
+from tests.trn.change.cases import CASES, Case
 from tests.trn.change.stage import CLUSTER, FAULTS, KILLED, LOCK, STACK, Ended, Stage
 from trn.table import ENTRIES
 
@@ -97,8 +97,7 @@ def _wrong(case: Case, stage: Stage, ended: Ended, before: dict[str, Any], *, lo
 def test_every_changing_command_is_in_the_matrix():
     """A row of the table of commands says that it changes something: then it has a row here."""
     walked = {name.partition(" --")[0] for name in CASES}
-    assert walked | NOT_YET == {place for place, entry in ENTRIES.items() if entry.changes}
-    assert not walked & NOT_YET
+    assert walked == {place for place, entry in ENTRIES.items() if entry.changes}
 
 
 @COMMANDS
@@ -165,6 +164,8 @@ def test_a_lock_that_is_held_is_left_alone(name: str):
     assert (ended.code, stage.changes, ended.report and ended.report["end"]) == (1, [], "refused")
     assert list(_wrong(CASES[name], stage, ended, _before(name), lock=True)) == []
     assert "another" in str(stage.locks())
+    if not CASES[name].breaks:
+        return
     stage = _stage(name, ())
     held(stage)
     stage, ended = _run(name, stage, *CASES[name].yes, "--break-lock")

@@ -89,6 +89,11 @@ READ: dict[str, dict[str, tuple[Any, ...]]] = {
         }
         for name in ("submit", "precompile")
     },
+    "trn run": {
+        "dev train.py": ("dev", "train.py", None), "train.py": ("dev", "train.py", None), "train.py --stack night": ("night", "train.py", None),
+        "train.py -- --lr 1": ("dev", "train.py", ("--lr", "1")), "night train.py -- night": ("night", "train.py", ("night",)),
+        "night train.py --": ("night", "train.py", None),
+    },
     "trn lint": {"job.yaml": (None, "job.yaml"), "dev job.yaml": ("dev", "job.yaml"), "job.yaml --stack dev": ("dev", "job.yaml")},
     "trn image push": {"dev src": ("dev", "src"), "src": ("dev", "src"), "src --stack night": ("night", "src"), "night night": ("night", "night")},
     "trn image build": {"dev src": ("dev", "src"), "src": ("dev", "src"), "src --stack night": ("night", "src")},
@@ -98,6 +103,7 @@ READ: dict[str, dict[str, tuple[Any, ...]]] = {
         "tokens /fsx/set": ("dev", "tokens", "/fsx/set"),
         "job.yaml /fsx/set": ("dev", "job.yaml", "/fsx/set"), "s3://b/set/ /fsx/set --stack night": ("night", "s3://b/set/", "/fsx/set"),
     },
+    "trn data prepare": {"dev job.yaml": ("dev", "job.yaml"), "job.yaml": ("dev", "job.yaml"), "job.yaml --stack night": ("night", "job.yaml")},
     "trn data export": {"dev /fsx/out": ("dev", "/fsx/out"), "/fsx/out": ("dev", "/fsx/out"), "/fsx/out --stack night": ("night", "/fsx/out")},
     "trn practice job": {"dev": ("dev", None), "dev bert": ("dev", "bert"), "bert": ("dev", "bert"), "": ("dev", None)},
     "trn practice event": {
@@ -165,6 +171,10 @@ REFUSED: dict[str, dict[str, tuple[str, ...]]] = {
         }
         for name in ("submit", "precompile", "lint")
     },
+    "trn run": {
+        "night": ("`night` is a stack here, and SCRIPT is missing",), "train.py dev": ("the stack comes first", "`trn run dev train.py`"),
+        "dev train.py 1": ("too many words: `1`",), "-- train.py": ("SCRIPT is missing",),
+    },
     **{
         f"trn image {name}": {
             "night": ("`night` is a stack here, and FOLDER is missing", f"with `night` as FOLDER: `trn image {name} night night`"),
@@ -173,6 +183,7 @@ REFUSED: dict[str, dict[str, tuple[str, ...]]] = {
         for name in ("push", "build")
     },
     "trn data stage": {"": ("SOURCE is missing",), "night": ("`night` is a stack here, and SOURCE is missing",), "a b c d": ("too many words: `d`",)},
+    "trn data prepare": {"": ("FILE is missing",), "dev": ("`dev` is a stack here, and FILE is missing",)},
     "trn data export": {"dev": ("`dev` is a stack here, and PATH is missing",), "/fsx/out dev": ("the stack comes first",)},
     "trn practice job": {"dve": ("did you mean `dev`?",), "dev a b": ("too many words: `b`",)},
     "trn practice event": {

@@ -887,3 +887,14 @@ def test_a_lock_that_is_lost_stops_the_sweep():
         sweep.run()
     assert (len(pauses), sweep.report["end"]) == (1, "stopped")
     assert sweep.report["left"]
+
+
+def test_an_instance_profile_of_a_cluster_of_the_same_name_elsewhere_is_kept():
+    """IAM keeps those of all regions: Karpenter's tag of the region tells them apart."""
+    cloud = full()
+    profile = cloud.of("instance profile")[f"{CLUSTER}_a"]
+    elsewhere = [tag if tag["Key"] != "topology.kubernetes.io/region" else {**tag, "Value": "us-east-1"} for tag in profile["Tags"]]
+    cloud.of("instance profile")[f"{CLUSTER}_b"] = {**profile, "InstanceProfileName": f"{CLUSTER}_b", "Roles": [], "Tags": elsewhere}
+    sweep_of(cloud, *DATA_NAMES).run()
+    assert f"{CLUSTER}_b" in cloud.of("instance profile")
+    assert f"{CLUSTER}_a" not in cloud.of("instance profile")

@@ -19,7 +19,7 @@ from training.phase import Phase
 from trn.app import app
 from trn.cli.errors import CommandError
 from trn.kubernetes.job_pods import PODS
-from trn.kubernetes.jobs.job import JOB_KINDS, launcher_of, phase_of
+from trn.kubernetes.jobs.job import JOB_KINDS, FoundJob, launcher_of, phase_of
 from trn.kubernetes.jobs.look import EVENTS, View, look
 from trn.kubernetes.jobs.table import rows
 from trn.kubernetes.kinds import JOBS, KINDS
@@ -170,7 +170,7 @@ def test_the_table_says_why_a_job_waits(healthy: Healthy):
     result = trn("jobs")
     (line,) = [line for line in result.stdout.splitlines() if line.startswith("bert ")]
     assert result.exit_code == 0
-    assert line.split()[:8] == ["bert", "Volcano", "Job", "0", "of", "2", "2026-11-22T10:00:00Z", "waiting"]
+    assert line.split()[:9] == ["bert", "Volcano", "Job", "0", "of", "2", "2026-11-22T10:00:00Z", "0", "waiting"]
     assert "the webhook mutatepod.volcano.sh does not answer" in line
     said = {row["name"]: row for row in json.loads(trn("jobs", "--json", "-").stdout)["jobs"]}
     assert (said["bert"]["cause"], said["bert"]["nodesWanted"], said["bert"]["state"]) == ("webhook", 2, "waiting")
@@ -187,3 +187,24 @@ def test_why_names_the_cause_and_the_next_command(healthy: Healthy):
     healthy.cluster.objects[EVENTS] = []
     assert (trn("why", "bert").exit_code, "nothing holds it up" in trn("why", "bert").stdout) == (0, True)
     assert trn("why", "bertha").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("resource", "status", "restarts"),
+    [
+        (volcano.JOBS, {"retryCount": 3}, 3),
+        (kuberay.JOBS, {"failed": 2}, 2),
+        (JOBS, {"failed": 5}, 0),
+        (volcano.JOBS, {}, 0),
+    ],
+)
+def test_restarts_are_those_that_its_controller_counts(resource: Resource, status: dict[str, Any], restarts: int):
+    """A Job's `failed` counts pods, of which one start has several."""
+    kind = next(each for each in JOB_KINDS if each.resource == resource)
+    assert FoundJob(kind, {"metadata": {"name": "bert"}, "status": status}).restarts == restarts
+
+
+def test_restarts_of_containers_in_their_pods_count_too():
+    """Of one that kubelet starts again, as the training operator's are."""
+    each = {"status": {"containerStatuses": [{"restartCount": 1}, {"restartCount": 4}]}}
+    assert FoundJob(JOB_KINDS[0], {"metadata": {"name": "bert"}}, (each, {})).restarts == 4

@@ -115,3 +115,17 @@ def test_a_job_that_is_not_there_is_misuse(cluster: FakeCluster):
     assert "jobs with pods there: bert, bert-2, prepare" in err
     cluster.objects[PODS].clear()
     assert "jobs with pods there: none" in trn("bort")[2]
+
+
+def test_what_the_start_before_said_is_shown(cluster: FakeCluster):
+    """Of a pod that was made anew by what its entry script kept; of a container that kubelet started again by kubelet's own."""
+    log = "/api/v1/namespaces/training/pods/{}/log?container=worker{}"
+    said = json.dumps({"trn": "event", "event": "previous", "time": 1.0, "lines": ["step 7", "Segmentation fault"]})
+    cluster.texts[log.format("bert-worker-2", "&limitBytes=131072")] = f"{said}\nstep 1\n"
+    put(cluster, "bert-worker-1", "bert", {"waiting": {"reason": "CrashLoopBackOff"}})
+    cluster.objects[PODS][-1]["status"]["containerStatuses"][0]["restartCount"] = 2
+    cluster.texts[log.format("bert-worker-1", "&previous=true&tailLines=1")] = "out of memory\n"
+    found = {worker.pod: worker.lines for worker in workers(cluster, "bert", "training", 1, previous=True)}
+    assert (found["bert-worker-1"], found["bert-worker-2"]) == (("out of memory",), ("Segmentation fault",))
+    assert found["bert-worker-3"] == ()
+    assert "bert-worker-2 | Segmentation fault" in trn("bert", "--previous", "--tail", "1")[1]

@@ -77,6 +77,40 @@ def test_steps_that_are_done_again_count_once():
     assert found.goodput == pytest.approx(11 * 10 / 530)
 
 
+def test_what_restarts_cost_is_counted():
+    """From step 10 at 1190 to step 11 at 1520, less the 10 s of a step."""
+    again = [line("event", 1400, event="started", rank=0), step(9, 1500), step(10, 1510), step(11, 1520)]
+    found = read([*LOG, *again])
+    assert (found.lost, found.restart_s) == (2, 320.0)
+    assert dict(figures(found, ON))["starts"] == "2 (restarts took 0:05:20, 2 steps were done again)"
+    assert dict(figures(read(LOG), ON))["starts"] == "1"
+
+
+HISTORY = line(
+    "event", 1400, event="history", step=10, node=0, nodes=2, starts=1, began=990, until=1190, steps_done=10, step_s=10.0, lost=0, restart_s=0,
+    points=[[1, 1100, 9.0, None], [10, 1190, 8.0, 100.0]],
+)  # fmt: skip
+AFTER = [HISTORY, line("event", 1410, event="started", rank=0), step(9, 1500), step(10, 1510), step(11, 1520)]
+
+
+@pytest.mark.parametrize("before", [[], LOG], ids=["the log before is gone", "it was seen"])
+def test_a_gang_that_was_made_anew_counts_what_was_before(before: list[str]):
+    """Volcano makes the pods anew under the same names: starts, cost and goodput are those of the whole job, and nothing counts twice."""
+    found, whole = read([*before, *AFTER]), read([*LOG, *AFTER[1:]])
+    assert (found.starts, found.lost, found.restart_s, found.began) == (2, 2, 320.0, 990.0)
+    assert (found.goodput, found.cost_usd(ON)) == (whole.goodput, whole.cost_usd(ON))
+    assert [entry.step for entry in found.steps][-3:] == [9, 10, 11]
+    assert found.steps[0].loss == 9.0
+
+
+@pytest.mark.parametrize("wrong", [{"starts": -1}, {"began": "x"}, {"steps_done": None}, {"restart_s": math.inf}, {"step": "ten"}])
+def test_a_history_that_no_training_wrote_is_left_out(wrong: dict[str, Any]):
+    """Its points as well."""
+    told = {**json.loads(HISTORY.partition(":")[2]), **wrong}
+    assert read([*LOG, json.dumps(told)]).starts == 1
+    assert read([*LOG, json.dumps({**json.loads(HISTORY.partition(":")[2]), "points": [3, [1], ["x", 1, 2, 3]]})]).steps[0].step == 1
+
+
 def test_the_lowest_rank_tells_the_story():
     """Every node's first worker writes the same steps."""
     found = read([*LOG, *(step(number, 1100 + 10 * number, 1.0, rank=32) for number in range(1, 11))])

@@ -11,6 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from addons import volcano
+from facts.catalogue import NEURON_TYPES
+from facts.resource_slices import efa_slice, neuron_slice
 from tests.support import ROOT, dev_configuration, merged
 from tests.trn.given import Given
 from tests.trn.kubernetes.healthy_cluster import CLAIM, ETCD, Healthy
@@ -18,9 +20,11 @@ from trn.app import app
 from trn.cli.errors import CommandError
 from trn.cli.findings import Finding, failed, passed, skipped, warned
 from trn.cli.junit import junit
+from trn.kubernetes.claimed import SLICES
 from trn.kubernetes.kinds import NODES
+from trn.rights import WITH_CLAIMS
 from trn.running.status.checks import CHECKS, findings_of
-from trn.running.status.nodes import DAEMON_SETS
+from trn.running.status.nodes import DAEMON_SETS, EFA_DRA_DRIVER, NEURON_DRA_DRIVER
 from trn.running.subject import Subject, core_count, efa_count
 
 
@@ -222,13 +226,31 @@ def test_kubeconfig_asks_for_tokens_and_is_the_callers_alone(healthy: Healthy, t
     assert made["users"][0]["user"]["exec"]["args"][:4] == ["eks", "get-token", "--cluster-name", "trainium-dev"]
     file = tmp_path / "new" / "config"
     file.parent.mkdir()
-    file.write_text("x" * 10_000)
+    file.write_text(json.dumps(made) + " " * 10_000)
     code, out, err = trn("kubeconfig", "dev", "--output", str(file))
     assert (code, out, err) == (0, "", f"export KUBECONFIG={file}\n")
     assert (json.loads(file.read_text()), stat.S_IMODE(file.stat().st_mode)) == (made, 0o600)
     code, out, _ = trn("kubeconfig", "dev", "--json", "-")
     assert (code, json.loads(out)["kubeconfig"]) == (0, made)
     assert trn("kubeconfig", "dev", "--output", "/proc/x/y")[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("clusters:\n- name: theirs\n- name: trainium-dev\ncontexts: []\n", "it holds theirs"),
+        ("a: b\n", "something else"),
+        ("\t: [", "no kubeconfig"),
+    ],
+)
+def test_a_kubeconfig_of_others_is_not_written_over(healthy: Healthy, tmp_path: Path, text: str, says: str):
+    """`--output ~/.kube/config` would lose the ways to all other clusters; its own earlier answer is written anew."""
+    file = tmp_path / "config"
+    file.write_text(text)
+    code, _, err = trn("kubeconfig", "dev", "--output", str(file))
+    assert (code, says in err, file.read_text()) == (2, True, text)
+    file.unlink()
+    assert [trn("kubeconfig", "dev", "--output", str(file))[0] for _ in range(2)] == [0, 0]
 
 
 @pytest.mark.parametrize("arguments", [("kubeconfig", "dev"), ("status", "dev")])
@@ -246,3 +268,44 @@ def test_a_subject_reads_nodes_once():
     healthy = Healthy()
     subject: Subject = healthy.subject
     assert subject.nodes is subject.nodes
+
+
+def by_claims() -> Healthy:
+    """The shipped stack with its devices by claims, both drivers at work."""
+    dra = {"devices": "dra"}
+    healthy = of(addons={"neuron": dra, "efa": dra, "neuronMonitor": {"enabled": False}})
+    nodes, hardware = healthy.nodes, NEURON_TYPES["trn1.32xlarge"]
+    slices = [(neuron_slice(node, hardware, "2.29.0.0"), efa_slice(node, hardware, 8)) for node in nodes]
+    healthy.cluster.objects[SLICES] = [item for of_node in slices for item in of_node]
+    for namespace, name in (NEURON_DRA_DRIVER, EFA_DRA_DRIVER):
+        healthy.cluster.put(DAEMON_SETS, name, namespace, status={"numberReady": len(nodes)})
+    return healthy
+
+
+def test_devices_by_claims_are_looked_for_in_slices():
+    """A node whose driver publishes all is well, though it offers no resource of a plug-in; one chip fewer is a fault."""
+    healthy = by_claims()
+    passing = found(healthy, "devices")
+    assert {finding.verdict for finding in passing} == {"pass"}
+    assert "deviceclass/neuron.aws.com 16, deviceclass/efa.networking.k8s.aws 8" in passing[0].what
+    assert {finding.verdict for finding in found(healthy, "device plug-ins")} == {"pass"}
+    healthy.cluster.objects[SLICES][0]["spec"]["devices"].pop()
+    (wrong,) = [finding for finding in found(healthy, "devices") if finding.verdict == "fail"]
+    assert "deviceclass/neuron.aws.com 15 of 16" in wrong.what
+
+
+def test_a_dra_driver_that_is_not_there_is_missed_by_its_name():
+    """In the namespace that the chart gives it."""
+    healthy = by_claims()
+    healthy.cluster.objects[DAEMON_SETS] = []
+    whats = [finding.what for finding in found(healthy, "device plug-ins")]
+    assert whats == ["there is no DaemonSet neuron-dra-driver-kubelet-plugin", "there is no DaemonSet aws-dranet"]
+
+
+def test_status_by_claims_uses_the_rights_that_are_listed():
+    """One right more than by plug-ins."""
+    healthy = by_claims()
+    healthy.cluster.seen.clear()
+    found(healthy, "devices")
+    assert ("list", "/apis/resource.k8s.io/v1/resourceslices") in healthy.cluster.seen
+    assert WITH_CLAIMS["status"] == {"resourceslices.resource.k8s.io": ("list",)}

@@ -12,12 +12,13 @@ import pytest
 from typer.testing import CliRunner
 
 from addons import volcano
+from facts.device_claims import counted
 from facts.kubernetes_kinds import Resource
 from tests.support import ROOT
 from tests.trn.change.owned import FakePulumi, hold, state, subject
 from tests.trn.given import Given
 from tests.trn.kubernetes.healthy_cluster import CLAIM, ETCD, GROUP, LOGS, NAME, Healthy
-from tests.trn.running.test_status import of
+from tests.trn.running.test_status import by_claims, of
 from trn.app import app
 from trn.change.consent import Person
 from trn.change.executor import carry_out
@@ -28,6 +29,7 @@ from trn.kubernetes import kinds
 from trn.kubernetes.client import Unreachable
 from trn.kubernetes.job_pods import PODS
 from trn.kubernetes.kinds import NODES
+from trn.rights import WITH_CLAIMS
 from trn.running.status.checks import CHECKS
 from trn.running.verify.change import CLEARING_S, TRIALS, Verify, verdict
 from trn.running.verify.jobs import CLUSTER_LABEL, TEST_LABEL
@@ -178,12 +180,7 @@ def test_each_fault_is_reported_by_its_own_test(check: str, word: str, broken: C
     [
         ({"addons": {"volcano": {"enabled": False}}}, "gang", "Volcano is off"),
         ({"addons": {"volcano": {"enabled": False}}}, "collectives", "Volcano is off"),
-        (
-            {"addons": {"neuron": {"devices": "dra"}, "efa": {"devices": "dra"}, "neuronMonitor": {"enabled": False}}},
-            "gang",
-            "not asked for through the device plug-ins",
-        ),
-        ({"addons": {"efa": {"enabled": False}}}, "collectives", "not asked for through the device plug-ins"),
+        ({"addons": {"efa": {"enabled": False}}}, "collectives", "the add-ons of Neuron or EFA are off"),
         ({"storage": {"lustre": {"enabled": False}}}, "throughput", "the file system is off"),
         (
             {"addons": {"slurm": {"enabled": True, "nodeGroups": ["trn1-32xl"]}, "certManager": {"enabled": True}}},
@@ -198,6 +195,21 @@ def test_what_is_not_there_is_said_and_skipped(changes: dict[str, Any], check: s
     (finding,) = trial(healthy, check)
     assert (finding.verdict, says in finding.what) == ("skip", True)
     assert healthy.cluster.log == []
+
+
+def test_a_gang_by_claims_claims_every_device_of_every_node():
+    """Its template is the Job's, and goes with it; the pods ask no plug-in for anything."""
+    healthy = by_claims()
+    assert {finding.verdict for finding in trial(healthy, "gang")} == {"pass"}
+    (started,) = healthy.cluster.started
+    (task,) = started["spec"]["tasks"]
+    (claim,) = task["template"]["spec"]["resourceClaims"]
+    place = "/apis/resource.k8s.io/v1/namespaces/training/resourceclaimtemplates/" + claim["resourceClaimTemplateName"]
+    template = healthy.cluster.served[place]
+    assert counted(template["spec"]["spec"]) == {"deviceclass/neuron.aws.com": 16, "deviceclass/efa.networking.k8s.aws": 8}
+    assert template["metadata"]["ownerReferences"][0]["name"] == started["metadata"]["name"]
+    assert "/" not in "".join(task["template"]["spec"]["containers"][0]["resources"]["limits"])
+    assert WITH_CLAIMS["verify"].keys() >= {"resourceclaimtemplates.resource.k8s.io"}
 
 
 def test_a_cluster_scaled_to_nothing_still_tries_its_file_system():

@@ -4,13 +4,16 @@ Each worker adds up the gradients of its micro batches by itself; one all-reduce
 the workers' wish to stop or to save. Toolchain xla-2.30 (frozen): the vendor publishes nothing newer of this kind.
 """
 
+import dataclasses
+import json
 import os
-import sys
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 import bert_options
@@ -20,26 +23,27 @@ import initial_weights
 import optimizer_torch
 import pretraining_data
 import progress_lines
-import transformer_flops
+import token_data
 from stop_request import STOPPED, StopRequest
+from validation import Validation
 from workers_torch import Workers
 
 
-def save(path: Path, state: dict[str, Any], fingerprint: dict[str, object]) -> None:
-    """Writes parameters and moments, and what the run was."""
-    there = {kind: {name: tensor.detach().cpu() for name, tensor in tensors.items()} for kind, tensors in state.items()}
-    torch.save({"fingerprint": repr(fingerprint), "state": there}, path)
+def copied(state: dict[str, Any], fingerprint: dict[str, object], position: int) -> Callable[[Path], None]:
+    """Copies parameters and moments to the processor's memory, where no step changes them; gives what writes the copy, what the run was, and the samples that it has used."""
+    there = {kind: {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()} for kind, tensors in state.items()}
+    return partial(torch.save, {"fingerprint": json.dumps(fingerprint), "position": position, "state": there})
 
 
 @torch.no_grad()
-def load(path: Path, state: dict[str, Any], fingerprint: dict[str, object]) -> None:
-    """Copies the tensors of a file into the state; leaves with a sentence where the file is of another training."""
+def load(path: Path, state: dict[str, Any], fingerprint: dict[str, object]) -> int:
+    """Copies the tensors of a file into the state, and gives the samples that were used; leaves with a sentence where the file is of another training."""
     found = torch.load(path, map_location="cpu", weights_only=True)
-    if found["fingerprint"] != repr(fingerprint):
-        sys.exit(f"{path} is of another training: {found['fingerprint']}, this is {fingerprint}; take another folder, or the same options")
+    checkpoints.refuse(path, json.loads(found["fingerprint"]), fingerprint)
     for kind, tensors in state.items():
         for name, tensor in tensors.items():
             tensor.copy_(found["state"][kind][name].to(tensor.device))
+    return int(found["position"])
 
 
 def main(arguments: list[str]) -> int:
@@ -47,41 +51,67 @@ def main(arguments: list[str]) -> int:
     workers = Workers()
     stop = StopRequest()
     options = bert_options.parse(arguments, workers.count, os.environ.get("TRN_DATA", ""))
+    token_data.announce(options.data)
     folder, interval_s, keep = checkpoints.from_environment(os.environ)
     size, micro = options.model, options.batch * workers.count
-    text = pretraining_data.Tokenised(options.data) if options.data else pretraining_data.Generated(size.vocabulary)
-    fingerprint = options.fingerprint(workers.count)
+    text = pretraining_data.text_of(options.data, size.vocabulary)
+    validation = Validation(options, workers.count, workers.rank, 1)
+    fingerprint = options.fingerprint(workers.count, text.identity)
+    background = checkpoints.Background(folder, keep)
 
     made = initial_weights.weights(size, options.seed)
     parameters = {name: torch.from_numpy(array).to(workers.device).requires_grad_() for name, array in made.items()}
     moments = optimizer_torch.initial(parameters)
     state = {"parameters": parameters, **moments}
     count = sum(array.size for array in made.values())
-    flops = transformer_flops.of_sequence(count, size.layers, size.hidden, options.sequence)
+    flops = bert_options.flops_of_sequence(options, count)
     progress_lines.event("started", pid=os.getpid(), devices=workers.count, parameters=count, steps=options.steps, flops_per_sample=flops)
-    done = 0
+    done = position = 0
     if folder and (found := checkpoints.newest(folder)):
         done, path = found
-        load(path, state, fingerprint)
+        position = load(path, state, fingerprint)
         progress_lines.event("resumed", step=done, path=str(path))
+    elif options.first:
+        # The moments begin anew.
+        path = bert_options.first_checkpoint(options, checkpoints.newest(options.first))
+        found = torch.load(path, map_location="cpu", weights_only=True)
+        there = json.loads(found["fingerprint"])
+        checkpoints.refuse(path, {"size": there["size"], "text": there["text"]}, {"size": options.size, "text": text.identity})
+        with torch.no_grad():
+            for name, parameter in parameters.items():
+                parameter.copy_(found["state"]["parameters"][name].to(parameter.device))
+        progress_lines.event("resumed", step=0, path=str(path))
     due = checkpoints.Due(interval_s, options.checkpoint_steps)
 
-    def batch(step: int, number: int) -> dict[str, torch.Tensor]:
-        """This worker's part of one micro batch."""
-        first = ((step - 1) * options.accumulate + number) * micro + workers.rank * options.batch
-        arrays = pretraining_data.batch(text, first, options.batch, options.sequence, options.predictions, size.vocabulary, options.seed)
+    def batch(number: int) -> dict[str, torch.Tensor]:
+        """This worker's part of one micro batch of the step."""
+        first = position + number * micro + workers.rank * options.batch
+        return given(
+            pretraining_data.batch(text, first, options.batch, options.sequence, options.predictions, size.vocabulary, options.seed)
+        )
+
+    def given(arrays: dict[str, np.ndarray]) -> dict[str, torch.Tensor]:
         tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
         return {name: (tensor.long() if tensor.dtype == torch.int32 else tensor).to(workers.device) for name, tensor in tensors.items()}
 
     def number(value: float) -> torch.Tensor:
         return torch.tensor(value, dtype=torch.float32).to(workers.device)
 
+    @torch.no_grad()
+    def look() -> float:
+        """Mean loss of the masked tokens that are kept from training, with nothing left out."""
+        whole, total = dataclasses.replace(size, dropout=0.0), number(0.0)
+        for each in validation.batches():
+            total = total + bert_torch.losses(parameters, given(each), whole)[0]
+            workers.run()
+        return workers.add([total / (options.validation_batches * workers.count)])[0].item()
+
     for step in range(done + 1, options.steps + 1):
         began = time.monotonic()
         total = number(0.0)
         for part in range(options.accumulate):
             workers.seed(options.seed, step, part, workers.rank)
-            loss = bert_torch.loss(parameters, batch(step, part), size)
+            loss = bert_torch.loss(parameters, batch(part), size)
             loss.backward()
             total = total + loss.detach()
             workers.run()
@@ -96,11 +126,16 @@ def main(arguments: list[str]) -> int:
             parameter.grad = None
         workers.run()
         value, (stopping, saving) = sums[-2].item(), (wish > 0 for wish in sums[-1].tolist())
+        position += micro * options.accumulate
         speed = micro * options.accumulate / (time.monotonic() - began) if step > done + 1 else None
         progress_lines.step(step, value, speed, learning_rate=rate)
+        if validation.is_due(step) and not stopping:
+            validation.tell(step, look())
         if folder and (saving or stopping):
             if workers.rank == 0:
-                checkpoints.write(folder, step, partial(save, state=state, fingerprint=fingerprint), keep)
+                background.write(step, partial(copied, state, fingerprint, position))
+                if stopping or last:
+                    background.wait()
             due.wrote()
         if stopping and not last:
             progress_lines.event("stopped", step=step)
@@ -109,7 +144,3 @@ def main(arguments: list[str]) -> int:
     progress_lines.event("finished", step=options.steps)
     workers.leave()
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import leaving
 import nccom
 import progress_lines
 
@@ -38,6 +39,7 @@ def jax_exchange() -> tuple[int, Callable[[str, int], Callable[[], None]]]:
             int(os.environ["JAX_NUM_PROCESSES"]),
             int(os.environ["JAX_PROCESS_ID"]),
             cluster_detection_method="deactivate",
+            heartbeat_timeout_seconds=20,
         )
     mesh = Mesh(np.array(jax.devices()), ("devices",))
     one = P("devices")
@@ -139,4 +141,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    leaving.run(main)

@@ -6,7 +6,6 @@ which all workers agree. On torch-2.33 it runs as it is; on PyTorch/XLA it is op
 
 import argparse
 import os
-import sys
 import time
 from typing import Any
 
@@ -16,6 +15,7 @@ from torch.utils.data import Dataset
 from transformers import BertConfig, BertForMaskedLM, Trainer, TrainerCallback, TrainingArguments
 
 import checkpoints
+import leaving
 import progress_lines
 import transformer_flops
 from stop_request import STOPPED, StopRequest
@@ -117,7 +117,10 @@ def main(arguments: list[str]) -> int:
     trainer = Trainer(model=model, args=settings, train_dataset=Generated(model.config.vocab_size, LENGTH), callbacks=[progress])
     there = bool(folder) and any(name.startswith("checkpoint-") for name in os.listdir(folder)) if os.path.isdir(folder) else False
     parameters, size = model.num_parameters(), model.config
-    flops = transformer_flops.of_sequence(parameters, size.num_hidden_layers, size.hidden_size, LENGTH)
+    tables = (size.max_position_embeddings + size.type_vocab_size) * size.hidden_size
+    flops = transformer_flops.of_sequence(parameters, size.num_hidden_layers, size.hidden_size, LENGTH, looked_up=tables)
+    about = {"model": size.to_dict(), "workers": settings.world_size, "data": f"generated, {LENGTH} tokens", "steps": asked.steps}
+    checkpoints.same_training(folder, about, first=settings.process_index == 0)
     work = {"steps": asked.steps, "flops_per_sample": flops}
     progress_lines.event("started", pid=os.getpid(), devices=settings.world_size, parameters=parameters, **work)
     trainer.train(resume_from_checkpoint=there)
@@ -129,4 +132,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    leaving.run(main)

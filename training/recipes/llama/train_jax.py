@@ -158,7 +158,12 @@ def main(arguments: list[str]) -> int:
     trained, frozen = (model.arrays(described, reader.weight) for described in (model.trained, model.frozen))
     pairs = [model.arrays(model.trained, partial(reader.moment, moment)) for moment in MOMENTS]
     moments = model._map(lambda kind, name, _: dict(zip(MOMENTS, (pair[kind][name] for pair in pairs), strict=True)), model.trained)
-    said = transformer_flops.of_sequence(options.shape.parameters, options.shape.layers, options.shape.hidden, options.sequence)
+    model_shape = options.shape
+    # An embedding that is not the output's as well is looked up, and multiplies nothing.
+    table = 0 if model_shape.tied else model_shape.vocabulary * model_shape.hidden
+    said = transformer_flops.of_sequence(
+        model_shape.parameters, model_shape.layers, model_shape.heads * model_shape.head, options.sequence, looked_up=table
+    )
     progress_lines.event(
         "started",
         pid=os.getpid(),

@@ -172,7 +172,12 @@ def main(arguments: list[str]) -> int:
         checkpoints.clear(folder)
     training, reader = Training(options, mesh, device), Reader(options, folder, fingerprint, mesh)
     training.load(reader)
-    said = transformer_flops.of_sequence(options.shape.parameters, options.shape.layers, options.shape.hidden, options.sequence)
+    model_shape = options.shape
+    # An embedding that is not the output's as well is looked up, and multiplies nothing.
+    table = 0 if model_shape.tied else model_shape.vocabulary * model_shape.hidden
+    said = transformer_flops.of_sequence(
+        model_shape.parameters, model_shape.layers, model_shape.heads * model_shape.head, options.sequence, looked_up=table
+    )
     progress_lines.event(
         "started", pid=os.getpid(), devices=count, parameters=options.shape.parameters, steps=options.steps, flops_per_sample=said
     )

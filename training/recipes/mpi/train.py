@@ -6,7 +6,6 @@ gradient of that size takes, which is what decides between the three.
 
 import argparse
 import os
-import sys
 import time
 
 import numpy as np
@@ -14,6 +13,7 @@ from mpi4py import MPI
 
 import asynchronous
 import checkpoints
+import leaving
 import progress_lines
 from stop_request import STOPPED, StopRequest
 
@@ -103,6 +103,7 @@ def main(arguments: list[str]) -> int:
         return without_waiting(comm, asked)
     exchange, due = EXCHANGES[asked.exchange], checkpoints.Due(interval_s, asked.checkpoint_steps)
     truth, weights, done = np.random.default_rng(7).standard_normal(FEATURES), np.zeros(FEATURES), 0
+    checkpoints.same_training(folder, {"features": FEATURES, "batch": BATCH, "workers": count}, first=rank == 0)
     if folder and (found := checkpoints.newest(folder)):
         done, path = found
         weights = np.fromfile(path)
@@ -143,4 +144,4 @@ def without_waiting(comm: MPI.Comm, asked: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    leaving.run(main)

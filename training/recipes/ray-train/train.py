@@ -89,6 +89,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--steps", type=int, default=50)
     parser.add_argument("--dies-after", type=int, default=0, help="one worker ends after this step, to see it recover")
     asked = parser.parse_args(arguments)
+    checkpoints.same_training(
+        os.environ.get("TRN_CHECKPOINTS", ""), {"features": FEATURES, "batch": BATCH, "workers": asked.workers}, first=True
+    )
     resources = {"CPU": 1.0, **({"neuron_cores": float(asked.cores)} if asked.cores else {})}
     trainer = TorchTrainer(
         learn,

@@ -11,6 +11,8 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
+import buckets
+
 
 class Workers:
     """This worker among the others."""
@@ -50,12 +52,16 @@ class Workers:
             torch.manual_seed(value)
 
     def add(self, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
-        """Sums of tensors over all workers."""
+        """Sums of tensors over all workers, in messages of several."""
+        parts = buckets.of([tensor.numel() * tensor.element_size() for tensor in tensors])
+        return [tensor for part in parts for tensor in self._add_at_once(tensors[part.start : part.stop])]
+
+    def _add_at_once(self, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+        """Sums of tensors that travel in one message."""
         if self.xla is not None:
             import torch_xla.core.xla_model
 
             return torch_xla.core.xla_model.all_reduce(torch_xla.core.xla_model.REDUCE_SUM, tensors) or tensors
-        # One message in place of one for each tensor.
         joint = torch.cat([tensor.reshape(-1) for tensor in tensors])
         dist.all_reduce(joint)
         return [part.view_as(tensor) for part, tensor in zip(joint.split([tensor.numel() for tensor in tensors]), tensors, strict=True)]

@@ -127,6 +127,9 @@ def main(arguments: list[str]) -> int:
     asked = parser.parse_args(arguments)
     folder, _, _ = checkpoints.from_environment(os.environ)
     cluster = json.loads(os.environ["TF_CONFIG"])["cluster"]
+    task = json.loads(os.environ["TF_CONFIG"])["task"]
+    about = {"features": FEATURES, "batch": BATCH, "tasks": {role: len(members) for role, members in cluster.items()}}
+    checkpoints.same_training(folder, about, first=task["index"] == 0 and task["type"] in ("chief", "worker"))
     progress_lines.event("started", pid=os.getpid(), steps=asked.steps)
     (by_server if "ps" in cluster else in_step)(asked.steps, asked.checkpoint_steps, folder)
     progress_lines.event("finished", step=asked.steps)

@@ -6,12 +6,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from facts.capacity_blocks import EKS_SCALE_DOWN
-from facts.names import CLUSTER_TAG, GROUP_LABEL, NEURON_RESOURCE, POOL_LABEL
+from facts.names import CLUSTER_TAG, GROUP_LABEL, POOL_LABEL
+from facts.typed import typed
 from stacks.settings import Settings
 from trn.aws.zones import Reservation
 from trn.before.capacity.ways import LIVING
 from trn.cli.findings import Finding, failed, passed, warned
 from trn.engine.needs import purchases
+from trn.kubernetes.claimed import is_neuron
 from trn.kubernetes.jobs.job import FoundJob
 from trn.kubernetes.jobs.look import View
 
@@ -176,7 +178,7 @@ def _of_nights(settings: Settings, jobs: Iterable[RunningJob], now: datetime) ->
             continue
         ends = f"may run until {job.ends:%Y-%m-%d %H:%M}" if job.ends is not None else "has no time limit"
         what = f"{job.name} {ends}; the schedule of `nodeGroups.{job.group}` empties it at {down:%Y-%m-%d %H:%M}"
-        again = "it goes on in the morning" if group.schedule.up_at else "it goes on after `trn scale`"
+        again = "it goes on in the morning" if group.schedule.up_at else f"it goes on after `{typed('trn scale')}`"
         yield warned("job", what, f"save a checkpoint before: {again}; without one it starts anew")
 
 
@@ -194,7 +196,7 @@ def _starts(settings: Settings, held: Iterable[Held], now: datetime) -> Iterator
                 do = f"set `nodeGroups.{name}.capacityBlock` with startsAt and endsAt, or `size: 0` until then"
                 yield failed("start", f"`nodeGroups.{name}` wants {group.size} nodes before {one.reservation.id} begins", do)
             else:
-                do = f"`trn scale` with the size, or `nodeGroups.{name}.capacityBlock`, which does it by itself"
+                do = f"`{typed('trn scale')}` with the size, or `nodeGroups.{name}.capacityBlock`, which does it by itself"
                 yield warned("start", f"`nodeGroups.{name}` has size 0: nothing starts at {starts:%Y-%m-%d %H:%M}", do)
     for name, group in settings.node_groups.items():
         if group.schedule is not None:
@@ -222,7 +224,7 @@ def _running(job: FoundJob, labels_of: Mapping[str, Mapping[str, str]], now: dat
 
 def _asks_for_neuron(spec: Mapping[str, Any]) -> bool:
     asked = ((container.get("resources") or {}).get("limits") or {} for container in spec.get("containers") or ())
-    return any(name.startswith(NEURON_RESOURCE) for limits in asked for name in limits)
+    return any(is_neuron(name) for limits in asked for name in limits)
 
 
 def _limits(value: Any) -> Iterator[int]:

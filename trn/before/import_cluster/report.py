@@ -1,14 +1,15 @@
 """What `trn import` says: what maps to what, what is used as it is, what stays outside, the plan, and the steps in their order."""
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from rich.text import Text
 
-from facts.document import Document, Part
+from facts.document import Part
+from facts.typed import typed
 from simulator.recording import Recording
 from simulator.report.words import plural
 from trn.aws.other_cluster import OtherCluster
@@ -16,6 +17,7 @@ from trn.before.import_cluster.draft import Draft, used_file_system
 from trn.before.import_cluster.makers import Maker, forgetting, outside, removal
 from trn.before.import_cluster.matching import Matches
 from trn.before.import_cluster.plan import Aftermath
+from trn.change.report import ChangeDocument
 from trn.cli.lines import Line
 
 MOST_PATHS_SHOWN = 4
@@ -52,29 +54,28 @@ class ImportFiles(Part, frozen=True):
     import_: str
 
 
-class ImportReport(Document, frozen=True):
+class ImportReport(ChangeDocument, frozen=True):
     """What `trn import` found and wrote."""
 
     schema_: Literal["trn-import"] = "trn-import"
-    stack: str
-    cluster: str
-    region: str
-    maker: Maker
-    maps: tuple[Mapped, ...]
-    used: tuple[str, ...]
+    cluster: str | None = None
+    region: str | None = None
+    maker: Maker | None = None
+    maps: tuple[Mapped, ...] | None = None
+    used: tuple[str, ...] | None = None
     """What the stack uses and never changes."""
-    outside: tuple[str, ...]
-    notes: tuple[str, ...]
-    plan: ImportPlan
-    red: tuple[str, ...]
+    outside: tuple[str, ...] | None = None
+    notes: tuple[str, ...] | None = None
+    plan: ImportPlan | None = None
+    red: tuple[str, ...] | None = None
     """What must be settled first: until then `pulumi up` fails or destroys something."""
-    steps: tuple[str, ...]
-    files: ImportFiles
+    steps: tuple[str, ...] | None = None
+    files: ImportFiles | None = None
 
 
 @dataclass(frozen=True)
-class Report:
-    """All that was found, decided and written."""
+class Findings:
+    """All that was found and decided."""
 
     stack: str
     other: OtherCluster
@@ -85,8 +86,6 @@ class Report:
     aftermath: Aftermath
     stack_file: Path
     import_file: Path
-    keeps_stack_file: bool
-    """Whether the stack file was there already, and was read instead of written."""
 
     @property
     def used(self) -> list[str]:
@@ -113,7 +112,7 @@ class Report:
         return [
             f"read {self.stack_file.name}, change what the notes name, and run this again",
             *(
-                ["settle what is red above, and run this again: until then `pulumi up` fails or destroys something"]
+                [f"settle what is red above, and run this again: until then `{typed('pulumi up')}` fails or destroys something"]
                 if self.aftermath.red
                 else []
             ),
@@ -129,8 +128,13 @@ class Report:
         ]
 
 
-def lines(report: Report) -> Iterator[Line]:
-    """For a terminal."""
+def lines(report: Findings, written: Collection[Path]) -> Iterator[Text]:
+    """For a terminal. `written`: the files that did not hold it yet."""
+    for label, text in _labelled(report, written):
+        yield Text.assemble((f"{label:<8} ", "bold"), text)
+
+
+def _labelled(report: Findings, written: Collection[Path]) -> Iterator[Line]:
     other, after = report.other, report.aftermath
     mode = (other.entry.get("accessConfig") or {}).get("authenticationMode", "CONFIG_MAP")
     yield "cluster", Text(f"{other.name} in {other.region}, Kubernetes {other.entry['version']}, {mode}; made by {report.maker}")
@@ -146,10 +150,13 @@ def lines(report: Report) -> Iterator[Line]:
     ):
         for index, text in enumerate(texts):
             yield label if index == 0 else "", Text(text, style=style)
-    wrote = f"{report.import_file.name} ({plural(len(report.matches.taken), 'object')})"
-    yield "wrote", Text(wrote if report.keeps_stack_file else f"{report.stack_file.name}, {wrote}")
-    if report.keeps_stack_file:
-        yield "read", Text(f"{report.stack_file.name} was there already, and is left as it is")
+    names = {
+        report.stack_file: report.stack_file.name,
+        report.import_file: f"{report.import_file.name} ({plural(len(report.matches.taken), 'object')})",
+    }
+    if written:
+        yield "wrote", Text(", ".join(name for path, name in names.items() if path in written))
+    yield from (("read", Text(f"{path.name} was there already, and is left as it is")) for path in names if path not in written)
     for number, step in enumerate(report.steps, 1):
         yield "steps" if number == 1 else "", Text(f"{number}. {step}")
 
@@ -173,8 +180,8 @@ def _shortened(paths: Sequence[str]) -> str:
     return ", ".join(shown[:MOST_PATHS_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def document_of(report: Report) -> ImportReport:
-    """For `--json`."""
+def data_of(report: Findings) -> dict[str, Any]:
+    """The command's own keys of `--json`."""
     after = report.aftermath
 
     def of_kind(kind: Literal["create", "update", "replace"]) -> tuple[PlannedChange, ...]:
@@ -182,17 +189,16 @@ def document_of(report: Report) -> ImportReport:
             PlannedChange(urn=change.registration.urn, inputs=tuple(change.because or change.changed)) for change in after.of_kind(kind)
         )
 
-    return ImportReport(
-        stack=report.stack,
-        cluster=report.other.name,
-        region=report.other.region,
-        maker=report.maker,
-        maps=tuple(Mapped(urn=each.recorded.urn, type=each.recorded.type, id=each.id) for each in report.matches.taken),
-        used=tuple(report.used),
-        outside=tuple(outside(report.other, report.draft, report.recording)),
-        notes=tuple(report.draft.notes),
-        plan=ImportPlan(create=of_kind("create"), update=of_kind("update"), replace=of_kind("replace")),
-        red=tuple(after.red),
-        steps=tuple(report.steps),
-        files=ImportFiles(stack=str(report.stack_file), import_=str(report.import_file)),
-    )
+    return {
+        "cluster": report.other.name,
+        "region": report.other.region,
+        "maker": report.maker,
+        "maps": tuple(Mapped(urn=each.recorded.urn, type=each.recorded.type, id=each.id) for each in report.matches.taken),
+        "used": tuple(report.used),
+        "outside": tuple(outside(report.other, report.draft, report.recording)),
+        "notes": tuple(report.draft.notes),
+        "plan": ImportPlan(create=of_kind("create"), update=of_kind("update"), replace=of_kind("replace")),
+        "red": tuple(after.red),
+        "steps": tuple(report.steps),
+        "files": ImportFiles(stack=str(report.stack_file), import_=str(report.import_file)),
+    }

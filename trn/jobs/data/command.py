@@ -1,4 +1,4 @@
-"""`trn data`: stage a data set to the file system, export checkpoints to S3, and say which are there."""
+"""`trn data`: stage a data set to the file system, make one of text, export checkpoints to S3, and say which are there."""
 
 from pathlib import Path
 from typing import Annotated
@@ -61,12 +61,93 @@ def stage(
         return 0
     if access().is_practice:
         raise CommandError("no container runs in a practice account", "`--dry-run` shows what would be staged", code=MISUSE)
-    change = Stage(stack, settings, source, path, known, replace or (), detach)
+    change = Stage(stack=stack, settings=settings, path=path, is_detached=detach, source=source, sums=known, replace=replace or ())
     subject = StackCluster(stack_file.project, stack, settings.name)
     with terminal(
         subject, settings.region, "staging", json_file, state, yes=yes, name=name, break_lock=break_lock
     ) as (site, person):  # fmt: skip
         return carry_out(change, site, person)
+
+
+def prepare(
+    stack: Stack,
+    file: Annotated[Path, typer.Argument(help="Job file with `data.prepare`.")],
+    here: Annotated[
+        Path | None,
+        typer.Option("--here", help="Folder on this machine in which the set is made, without a cluster, in place of `data.path`."),
+    ] = None,
+    text: Annotated[
+        Path | None, typer.Option("--from", help="File or folder of text on this machine, in place of `data.source`; with --here.")
+    ] = None,
+    image: Annotated[
+        str | None, typer.Option("--image", help="Image with Python, tokenizers and pyarrow. Else a small one, into which pip brings them.")
+    ] = None,
+    cpus: Annotated[int, typer.Option("--cpus", min=1, max=192, help="CPUs that the pod asks for; it uses what is idle beside them.")] = 2,
+    memory: Annotated[int, typer.Option("--memory", min=1, max=1024, help="Memory that the pod asks for, in GiB.")] = 4,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be made and start nothing.")] = False,
+    detach: Annotated[bool, typer.Option("--detach", help="Do not wait for its end.")] = False,
+    state: StateFile = None,
+    yes: Yes = False,
+    name: ClusterName = "",
+    break_lock: BreakLock = False,
+    json_file: JsonFile = None,
+) -> int:
+    """Make token shards of text, as the job file's `data.prepare` says, by a CPU job on an ordinary node.
+
+    Text, JSON lines or parquet from S3, from a Hugging Face data set (HF_TOKEN for one that is not public) or from the file system. What
+    is done is recorded every half minute: a pod that was killed goes on there, and so does another run of the command. The set is the same
+    to the byte however often that happens.
+
+    Example: trn data prepare dev job.yaml, or: trn data prepare job.yaml --here out --from corpus.jsonl
+    """
+    import os
+
+    from stacks.images import small_image
+    from trn.change.clients import access
+    from trn.change.executor import carry_out
+    from trn.change.ownership import StackCluster
+    from trn.change.terminal import terminal
+    from trn.cli.errors import MISUSE, CommandError
+    from trn.cli.output import errors, results, write_json
+    from trn.engine.job_site import site_of
+    from trn.engine.program import settings_of
+    from trn.engine.stack_file import read_stack_file
+    from trn.jobs.data.hub import TOKEN
+    from trn.jobs.data.prepare import PrepareData, PreparedOn
+    from trn.jobs.data.prepare_here import prepare_here
+    from trn.jobs.data.prepare_plan import PreparePlanReport, need_data, need_mounts, plan_prepare, request_of
+    from trn.jobs.rendering import read_job
+
+    job = read_job(file)
+    data, options = need_data(job, str(file))
+    token = os.environ.get(TOKEN, "")
+    if text is not None and here is None:
+        raise CommandError("--from names text on this machine, which no pod sees", "add --here FOLDER, or upload it to S3", code=MISUSE)
+    stack_file = read_stack_file(stack)
+    settings = settings_of(stack_file)
+    if here is not None:
+        return prepare_here(data, options, access().aws(stack, settings.region), token, here, text, json_file)
+    site, on = site_of(settings, stack), PreparedOn(image=image or small_image(settings), cpus=cpus, memory_gib=memory)
+    need_mounts(job, site)
+    if dry_run:
+        request = request_of(data, options, access().aws(stack, settings.region), token)
+        plan = plan_prepare(job, site, request, on.image, cpus, memory)
+        errors().print(plan.summary, markup=False, soft_wrap=True)
+        write_json(PreparePlanReport(**plan.said), json_file)
+        line = f"nothing was started; it would be the Job {plan.job} in {plan.namespace}"
+        results(json_file).print(line, markup=False, soft_wrap=True)
+        return 0
+    if access().is_practice:
+        raise CommandError("no container runs in a practice account", "`--dry-run` shows what would be made; --here makes it", code=MISUSE)
+    change = PrepareData(
+        stack=stack, settings=settings, source=data.source or "", path=data.path, is_detached=detach, file=str(file), job=job, cluster=site,
+        on=on, token=token,
+    )  # fmt: skip
+    subject = StackCluster(stack_file.project, stack, settings.name)
+    with terminal(
+        subject, settings.region, "preparing", json_file, state, yes=yes, name=name, break_lock=break_lock
+    ) as (place, person):  # fmt: skip
+        return carry_out(change, place, person)
 
 
 def export(

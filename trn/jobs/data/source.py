@@ -4,8 +4,9 @@ import gzip
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from facts import text_formats
@@ -33,6 +34,8 @@ class SourceFile:
     sha256: str = ""
     replace: bool = False
     """Whether it takes the place of another file of its name."""
+    token: str = field(default="", repr=False)
+    """What the address's host wants to see."""
 
 
 def files_of(source: str, api: Api, sums: Mapping[str, str]) -> list[SourceFile]:
@@ -109,7 +112,12 @@ def read_sums(path: Path | None) -> dict[str, str]:
 
 def packed(files: Iterable[SourceFile]) -> bytes:
     """The list for the pod. Raises CommandError where it is more than a Secret holds."""
-    body = gzip.compress(json.dumps([asdict(item) for item in files]).encode(), mtime=0)
+    return compressed([asdict(item) for item in files])
+
+
+def compressed(value: Any) -> bytes:
+    """Plain values for the pod, the same bytes for the same values. Raises CommandError where they are more than a Secret holds."""
+    body = gzip.compress(json.dumps(value).encode(), mtime=0)
     if len(body) * 4 // 3 > SECRET_LIMIT:
-        raise CommandError("the list of files is longer than a Secret can hold", "stage it in parts: a longer prefix for each")
+        raise CommandError("the list of files is longer than a Secret can hold", "take it in parts: a longer prefix for each")
     return body

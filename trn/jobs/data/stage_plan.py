@@ -1,14 +1,20 @@
 """What a staging brings where, as a value that is shown before it is done, and what is said of its end."""
 
+import hashlib
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from posixpath import normpath
 from typing import Any, Literal
 
 from facts.document import Document
+from facts.typed import typed
 from stacks.images import small_image
 from stacks.settings import Settings
 from training.job import PATH, SHARED_PATH
+from training.plan import Mounted
+from training.staging import SCRIPT, script
+from trn.change.identity import S3
 from trn.cli.errors import MISUSE, CommandError
 from trn.jobs.data import staging
 from trn.jobs.data.source import SourceFile, need_source, packed
@@ -47,6 +53,13 @@ class StagePlan:
     """What is made for it, the Job last."""
 
     @property
+    def identity(self) -> S3:
+        """Which set it is: names and ETags of all its files. Their addresses are others at each look."""
+        listed = [[each.name, each.etag, each.size, each.replace] for each in self.files]
+        digest = hashlib.sha256(json.dumps(listed).encode()).hexdigest()[:16]
+        return S3(f"{self.source} to {self.path}", f"{self.source} {self.path} {digest}")
+
+    @property
     def size(self) -> int:
         """Bytes, as far as they are known."""
         return sum(item.size or 0 for item in self.files)
@@ -80,8 +93,13 @@ def wanted(source: str, path: str | None) -> tuple[str, str]:
     if source.endswith((".yaml", ".yml")):
         data = read_job(Path(source)).data
         if data is None or data.source is None:
-            hint = "name the set and its folder: `trn data stage dev s3://my-bucket/set/ /fsx/data/set`"
+            hint = f"name the set and its folder: `{typed('trn data stage dev s3://my-bucket/set/ /fsx/data/set')}`"
             raise CommandError(f"{source} has no `data.source`", hint, code=MISUSE)
+        if data.prepare is not None and path is None:
+            hint = (
+                f"`{typed(f'trn data prepare {source}')}` makes it; `{typed(f'trn data stage {data.source} FOLDER')}` copies the text alone"
+            )
+            raise CommandError(f"the set of {source} is made of text by `data.prepare`, not copied", hint, code=MISUSE)
         source, path = data.source, path or data.path
     need_source(source)
     if path is None or not PATH.fits(path) or not path.startswith(f"{SHARED_PATH}/") or normpath(path) != path:
@@ -94,11 +112,12 @@ def need_file_system(settings: Settings) -> None:
     """Raises CommandError for a stack without one."""
     if not settings.storage.lustre.enabled:
         wrong = "the stack has no file system: `storage.lustre.enabled` is false"
-        raise CommandError(wrong, "set it to true, then `pulumi up`", code=MISUSE)
+        raise CommandError(wrong, f"set it to true, then `{typed('pulumi up')}`", code=MISUSE)
 
 
 def plan_stage(source: str, path: str, files: list[SourceFile], settings: Settings) -> StagePlan:
     """The plan. Raises CommandError where the list of files is too long for a pod."""
     job, namespace, claim = staging.name_of(path), settings.training.namespace, settings.storage.lustre.claim_name
-    made = staging.objects(job, namespace, settings.name, small_image(settings), claim, SHARED_PATH, path, packed(files))
+    pod = staging.pod_of(job, small_image(settings), (Mounted(claim, SHARED_PATH),), path)
+    made = staging.objects(job, namespace, settings.name, pod, {SCRIPT: script()}, packed(files))
     return StagePlan(source, path, tuple(files), job, namespace, tuple(made))

@@ -4,12 +4,13 @@ import base64
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from training.plan import SCRIPTS, Mounted
 from training.pod import Pod, pod_spec
-from training.staging import SCRIPT, script
+from training.staging import SCRIPT
 from trn.kubernetes.client import Kubernetes, Object
 from trn.kubernetes.job_pods import PODS
 
@@ -25,30 +26,29 @@ def name_of(path: str) -> str:
     return f"trn-stage-{hashlib.sha256(path.encode()).hexdigest()[:10]}"
 
 
-def objects(name: str, namespace: str, cluster: str, image: str, claim: str, mount: str, path: str, listed: bytes) -> list[Object]:
-    """The addresses, as a Secret since whoever has one can read the file; the script; and the Job, last."""
+def pod_of(name: str, image: str, mounts: Sequence[Mounted], path: str) -> Pod:
+    """The pod that copies."""
+    command = ("python3", f"{SCRIPTS}/{SCRIPT}", "--list", f"{LIST_FOLDER}/{LIST}", "--into", path)
+    return Pod(image=image, command=command, cpu="2", memory="1Gi", mounts=mounts, files=name, life_s=LIFE_S)
+
+
+def objects(
+    name: str, namespace: str, cluster: str, pod: Pod, files: Mapping[str, str], listed: bytes, policy: Mapping[str, Any] | None = None
+) -> list[Object]:
+    """The addresses, as a Secret since whoever has one can read the file; the scripts; and the Job, last. `policy`: how it is tried again."""
     metadata = {"name": name, "namespace": namespace, "labels": {STAGE_LABEL: cluster, "app.kubernetes.io/part-of": "trn"}}
-    pod = Pod(
-        image=image,
-        command=("python3", f"{SCRIPTS}/{SCRIPT}", "--list", f"{LIST_FOLDER}/{LIST}", "--into", path),
-        cpu="2",
-        memory="1Gi",
-        mounts=(Mounted(claim, mount),),
-        files=name,
-        life_s=LIFE_S,
-    )
     spec = pod_spec(pod)
     spec["volumes"].append({"name": "list", "secret": {"secretName": name}})
     spec["containers"][0]["volumeMounts"].append({"name": "list", "mountPath": LIST_FOLDER, "readOnly": True})
     # Any node but those that jobs fill.
     del spec["tolerations"]
     job = {
-        "completions": 1, "parallelism": 1, "backoffLimit": 0, "activeDeadlineSeconds": LIFE_S, "ttlSecondsAfterFinished": KEPT_S,
+        "completions": 1, "parallelism": 1, **(policy or {"backoffLimit": 0}), "activeDeadlineSeconds": pod.life_s, "ttlSecondsAfterFinished": KEPT_S,
         "template": {"metadata": {"labels": metadata["labels"]}, "spec": spec},
     }  # fmt: skip
     return [
         {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": {LIST: base64.b64encode(listed).decode()}},
-        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {SCRIPT: script()}},
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": dict(files)},
         {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": job},
     ]
 
@@ -87,19 +87,18 @@ def parsed(log: str) -> Staged:
 
 
 def has_ended(job: Object) -> bool:
-    """Whether its pod has ended, well or not."""
+    """Whether it has ended, well or not: a pod of it may be tried again (Kubernetes, Jobs: conditions Complete and Failed)."""
     status = job.get("status") or {}
-    return bool(status.get("succeeded") or status.get("failed"))
+    tried_again = (job.get("spec") or {}).get("backoffLimit", 0) > 0
+    conditions = {each["type"] for each in status.get("conditions") or () if each.get("status") == "True"}
+    return bool(status.get("succeeded") or (status.get("failed") and not tried_again) or conditions & {"Complete", "Failed"})
 
 
-def progress(name: str, namespace: str, kubernetes: Kubernetes) -> Staged:
-    """What the pod of a Job has said until now."""
-    return parsed(_log(name, namespace, kubernetes))
-
-
-def _log(name: str, namespace: str, kubernetes: Kubernetes) -> str:
+def log_of(name: str, namespace: str, kubernetes: Kubernetes) -> str:
+    """What the newest pod of a Job has said until now."""
     pods = kubernetes.list(PODS, namespace=namespace, label=f"batch.kubernetes.io/job-name={name}") or []
     started = [pod for pod in pods if pod.get("status", {}).get("phase") in ("Running", "Succeeded", "Failed")]
-    return (
-        kubernetes.text(f"/api/v1/namespaces/{namespace}/pods/{started[0]['metadata']['name']}/log?container=work") or "" if started else ""
-    )
+    if not started:
+        return ""
+    newest = max(started, key=lambda pod: pod["metadata"].get("creationTimestamp") or "")
+    return kubernetes.text(f"/api/v1/namespaces/{namespace}/pods/{newest['metadata']['name']}/log?container=work") or ""

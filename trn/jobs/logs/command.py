@@ -20,11 +20,15 @@ def logs(
     ],
     namespace: Namespace = None,
     tail: Annotated[int, typer.Option("--tail", min=1, help="Lines of each container.")] = 100,
+    previous: Annotated[bool, typer.Option("--previous", help="Of the start before: what it said last.")] = False,
     json_file: JsonFile = None,
 ) -> int:
     """The last lines of every worker of a job, with its node, and why one has not started.
 
-    Example: trn logs dev bert --tail 20
+    With --previous those of the start before: Kubernetes has them where a container was started again in its pod; where the whole gang was
+    made anew, the job's own entry script kept them beside its checkpoints.
+
+    Example: trn logs dev bert --tail 20, or: trn logs dev bert --previous
     """
     from trn.change.clients import access
     from trn.change.cluster import cluster_of
@@ -37,7 +41,7 @@ def logs(
     settings = settings_of(read_stack_file(stack))
     place = namespace or settings.training.namespace
     kubernetes = cluster_of(access().aws(stack, settings.region), settings.name)
-    logged = list(workers(kubernetes, job, place, tail))
+    logged = list(workers(kubernetes, job, place, tail, previous=previous))
     if not logged:
         raise CommandError(f"there are no pods of a job `{job}` in {place}", known_jobs(kubernetes, place), code=MISUSE)
     write_json(LogsReport(containers=tuple(logged)), json_file)

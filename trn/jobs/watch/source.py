@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from facts.names import NEURON_RESOURCE
+from facts.typed import typed
 from training.metrics_line import MARK
 from trn.cli.errors import MISUSE, CommandError
 from trn.cli.text_files import marked_lines
 from trn.jobs.watch.progress import Hardware, hardware
+from trn.kubernetes.claimed import CHIPS
 from trn.kubernetes.client import Kubernetes
 from trn.kubernetes.jobs.job import FoundJob
 from trn.kubernetes.situation import Situation
@@ -54,7 +55,7 @@ class PodLogs:
 
 def of_file(path: Path) -> list[str]:
     """Lines of progress of a log on disk, or from a pipe. Raises CommandError for one that cannot be read, and for one that is too large."""
-    hint = "name a log, such as one that `trn logs` printed"
+    hint = f"name a log, such as one that `{typed('trn logs')}` printed"
     lines = list(
         islice(
             marked_lines(path, MARK, MOST_LOG_BYTES, hint, too_large=f"keep its lines of progress: grep -F '{MARK}' LOG"), MOST_LINES + 1
@@ -70,5 +71,5 @@ def hardware_of(situation: Situation) -> Hardware | None:
     nodes = situation.group_of_nodes
     if nodes is None:
         return None
-    chips = situation.asks.get(NEURON_RESOURCE)
+    chips = next((situation.asks[name] for name in CHIPS if name in situation.asks), None)
     return hardware(nodes.instance, situation.job.wanted, int(chips) if chips is not None else None)

@@ -43,8 +43,15 @@ def figures(progress: Progress, on: Hardware | None) -> list[tuple[str, str]]:
             else ("none: it has finished" if progress.is_finished else "not known: the log says no `steps`"),
         ),
         ("cost so far", f"{cost:,.2f} USD" if cost is not None else "not known"),
-        ("starts", str(progress.starts)),
+        ("starts", starts(progress)),
     ]
+
+
+def starts(progress: Progress) -> str:
+    """How often it started, and what the restarts cost."""
+    if progress.starts < 2:
+        return str(progress.starts)
+    return f"{progress.starts} (restarts took {duration(progress.restart_s)}, {progress.lost:,} steps were done again)"
 
 
 def duration(seconds: float) -> str:

@@ -99,6 +99,15 @@ class FoundJob:
         return str(min(started) if running and started else self.item["metadata"].get("creationTimestamp", ""))
 
     @property
+    def restarts(self) -> int:
+        """How often it started again, as far as its own status or its pods say: `trn watch` counts by the log."""
+        status = self.item.get("status") or {}
+        kubelets = (entry.get("restartCount", 0) for pod in self.pods for entry in pod.get("status", {}).get("containerStatuses") or ())
+        tries = status.get("failed", 0) if self.kind.resource.kind == "RayJob" else 0
+        counts = (status.get("retryCount", 0), status.get("restarts", 0), tries, max(kubelets, default=0))
+        return max((count for count in counts if isinstance(count, int)), default=0)
+
+    @property
     def owner(self) -> str:
         """Kind and name of the object that made it and would make it again; empty for none."""
         owner = next(iter(self.item["metadata"].get("ownerReferences") or ()), None)

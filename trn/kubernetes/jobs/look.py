@@ -1,13 +1,14 @@
 """One look at a cluster: all jobs of a namespace, and everything that can hold one up. Reads only."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from addons.volcano import QUEUES
 from facts.kubernetes_kinds import Resource
 from training.launchers.parts import GROUP_ANNOTATION
 from training.site import Site
 from trn.cli.errors import MISUSE, CommandError
+from trn.kubernetes.claimed import Claims, read_claims, with_claims, with_slices
 from trn.kubernetes.client import Kubernetes, Object
 from trn.kubernetes.job_pods import PODS, jobs_of, owners_of
 from trn.kubernetes.jobs.job import JOB_KINDS, FoundJob, in_order, makers_of
@@ -35,6 +36,8 @@ class View:
     queues: Mapping[str, Object]
     nodes: tuple[Object, ...]
     claims: Mapping[str, Object]
+    device_claims: Claims = field(default_factory=Claims)
+    """By dynamic resource allocation."""
 
     @property
     def owners(self) -> Mapping[str, frozenset[str]]:
@@ -50,7 +53,7 @@ class View:
         others = tuple(
             pod for pod in self.pods if (pod["metadata"]["namespace"], pod["metadata"]["name"]) not in {(job.namespace, n) for n in own}
         )
-        return Situation(job, group, tuple(events), self.queues, self.nodes, self.claims, others, self.site)
+        return Situation(job, group, tuple(events), self.queues, self.nodes, self.claims, others, self.site, self.device_claims)
 
     def named(self, name: str, namespace: str) -> FoundJob:
         """One job by its name, or by `jobs.batch/NAME`. Raises CommandError for one that is not there, and for several of the name."""
@@ -69,7 +72,7 @@ class View:
 
 def look(kubernetes: Kubernetes, namespace: str, site: Site | None = None) -> View:
     """Look once at the jobs of a namespace."""
-    pods = kubernetes.list(PODS) or []
+    pods = with_claims(kubernetes.list(PODS) or [], kubernetes)
     own = [pod for pod in pods if pod["metadata"]["namespace"] == namespace]
     owners = owners_of(kubernetes, namespace)
     jobs = list[FoundJob]()
@@ -80,6 +83,8 @@ def look(kubernetes: Kubernetes, namespace: str, site: Site | None = None) -> Vi
                 # With a label of its own kind, a job of another kind that has the same name is not mixed up with it.
                 held = [pod for pod in own if (_label(pod, label) == name if label else name in jobs_of(pod, owners))]
                 jobs.append(FoundJob(kind, item, in_order(held)))
+    nodes = kubernetes.list(NODES) or []
+    claiming = any(spec.get("resourceClaims") for spec in (*(pod["spec"] for pod in pods), *(job.pod_spec for job in jobs)))
     return View(
         site,
         tuple(jobs),
@@ -87,8 +92,9 @@ def look(kubernetes: Kubernetes, namespace: str, site: Site | None = None) -> Vi
         tuple(kubernetes.list(EVENTS, namespace=namespace) or ()),
         tuple(kubernetes.list(POD_GROUPS, namespace=namespace) or ()),
         {queue["metadata"]["name"]: queue for queue in kubernetes.list(QUEUES) or ()},
-        tuple(kubernetes.list(NODES) or ()),
+        tuple(with_slices(nodes, kubernetes) if claiming else nodes),
         {claim["metadata"]["name"]: claim for claim in kubernetes.list(CLAIMS, namespace=namespace) or ()},
+        read_claims(kubernetes, namespace) if claiming else Claims(),
     )
 
 

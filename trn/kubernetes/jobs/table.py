@@ -24,6 +24,7 @@ class JobRow(Part, frozen=True):
     nodes_wanted: int
     nodes_running: int
     since: str
+    restarts: int
     state: Phase
     cause: str | None
     """One word for what holds it up: `queue`, `claim`, `image`, ...; null where nothing does."""
@@ -67,6 +68,7 @@ def _row(job: FoundJob, held_by: Cause | None) -> JobRow:
         nodes_wanted=job.wanted,
         nodes_running=job.running,
         since=job.since,
+        restarts=job.restarts,
         state=job.phase,
         **cause_fields(held_by),
     )
@@ -80,9 +82,9 @@ def cause_fields(held_by: Cause | None) -> dict[str, Any]:
 def table(found: Sequence[JobRow]) -> Table:
     """One line for each job."""
     view = Table(box=None, header_style="bold", pad_edge=False)
-    for column in ("job", "kind", "nodes", "since", "state", "why"):
+    for column in ("job", "kind", "nodes", "since", "restarts", "state", "why"):
         view.add_column(column, no_wrap=column != "why", overflow="fold")
     for row in found:
-        cells = (row.name, row.kind, f"{row.nodes_running} of {row.nodes_wanted}", row.since)
+        cells = (row.name, row.kind, f"{row.nodes_running} of {row.nodes_wanted}", row.since, str(row.restarts))
         view.add_row(*map(Text, cells), Text(str(row.state), style=_STYLES.get(row.state, "")), Text(row.why or ""))
     return view

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from facts.kubernetes_kinds import Resource
+from facts.typed import typed
 from trn.aws.eks import OVERDUE, begin_resize, scaling, sized
 from trn.change.action import Action, Difference, Hold, Outcome, Pace, PulumiRun, Question, Refusal
 from trn.change.hold import cluster_lock
@@ -21,6 +22,7 @@ from trn.engine.program import record_stack, settings_of
 from trn.engine.stack_file import StackFile, read_stack_file, refuse_edited
 from trn.kubernetes import budgets
 from trn.kubernetes.cancellation import MARGIN_S, CancelPlan, LastLog, log_path
+from trn.kubernetes.claimed import with_claims
 from trn.kubernetes.client import Kubernetes, Object
 from trn.kubernetes.job_end import can_stop, start, stop, stopped_for
 from trn.kubernetes.job_pods import PODS
@@ -85,7 +87,8 @@ def _is_open(node: Object) -> bool:
 
 
 def _set(kubernetes: Kubernetes, node: Object, *, closed: bool) -> None:
-    mark = {"annotations": {CORDONED_BY_ROLL: "true" if closed else None}}
+    # An object's uid cannot be changed: the server refuses a patch of another node that has got the name, which goes by the address.
+    mark = {"uid": node["metadata"]["uid"], "annotations": {CORDONED_BY_ROLL: "true" if closed else None}}
     kubernetes.patch(NODES, node["metadata"]["name"], "", {"metadata": mark, "spec": {"unschedulable": closed or None}})
 
 
@@ -99,7 +102,7 @@ def _open(kubernetes: Kubernetes, group: str) -> None:
 def _pods_on(kubernetes: Kubernetes, nodes: Sequence[Object], namespace: str = "") -> list[Object]:
     """Pods on nodes that have not ended."""
     names = {node["metadata"]["name"] for node in nodes}
-    found = kubernetes.list(PODS, namespace=namespace) or ()
+    found = with_claims(kubernetes.list(PODS, namespace=namespace) or [], kubernetes)
     return [pod for pod in found if pod["spec"].get("nodeName") in names and not is_over(pod)]
 
 
@@ -206,7 +209,9 @@ class Roll:
         stops = [self._stop(job, seen) for job in plan.jobs] if stopped else []
         if self.to:
             return [closes, *stops, *starts, Action("set to 0 nodes", group, f"its jobs are on {self.to}", self._emptying(seen))]
-        run = PulumiRun("pulumi up", seen.state, "it replaces the nodes one after the other", self._running(seen), wanted=plan.wanted)
+        run = PulumiRun(
+            typed("pulumi up"), seen.state, "it replaces the nodes one after the other", self._running(seen), wanted=plan.wanted
+        )
         return [closes, *stops, run, opens, *starts]
 
     # What is done
@@ -363,7 +368,7 @@ class Roll:
             yield from _problems(report)
         elif report.outcomes and self.to:
             end = f"the jobs are on {self.to} and {self.group} has no nodes"
-            yield f"{end}: remove `nodeGroups.{self.group}` from the stack file, then `pulumi up`"
+            yield f"{end}: remove `nodeGroups.{self.group}` from the stack file, then `{typed('pulumi up')}`"
         elif report.outcomes:
             yield f"{self.group} is rolled"
 

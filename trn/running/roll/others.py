@@ -3,9 +3,9 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from facts.names import NEURON_RESOURCE
 from trn.cli.errors import CommandError
 from trn.kubernetes.budgets import EVICTION_S, allows_none, covers, named
+from trn.kubernetes.claimed import is_neuron
 from trn.kubernetes.client import Object
 
 COME_BACK = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet"})
@@ -46,7 +46,7 @@ def holds_devices(pod: Object) -> bool:
     """Whether it asks for Neuron devices or cores."""
     parts = [*(pod["spec"].get("initContainers") or ()), *(pod["spec"].get("containers") or ())]
     asked = {name for part in parts for name in (part.get("resources") or {}).get("limits") or {}}
-    return any(name.startswith(NEURON_RESOURCE) for name in asked)
+    return any(map(is_neuron, asked))
 
 
 def goes_with_node(pod: Object) -> bool:

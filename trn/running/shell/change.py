@@ -20,10 +20,11 @@ from trn.change.kubectl import kubectl
 from trn.change.report import ChangeDocument, Report
 from trn.change.whose import Site, Whose
 from trn.cli.errors import CommandError
+from trn.kubernetes.claimed import give_templates
 from trn.kubernetes.client import AlreadyThere, Conflict, Object
 from trn.kubernetes.job_pods import PODS
 from trn.kubernetes.lease import LEASES
-from trn.running.shell.pod import SHELL_LABEL, pod
+from trn.running.shell.pod import SHELL_LABEL, claims_of, pod
 from trn.running.subject import Subject, name_of
 from trn.running.verify.jobs import is_of, marked
 from trn.running.verify.stage import Stage, phase, states
@@ -51,6 +52,8 @@ class Seen:
 
     body: Object
     left: tuple[tuple[Resource, Object], ...]
+    templates: tuple[Object, ...] = ()
+    """Of what the pod claims; deleted with it."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,7 @@ class Shell:
             if phase(item) in ("Succeeded", "Failed"):
                 lease = subject.kubernetes.read(f"{LEASES.path}/namespaces/{self._namespace}/{LEASES.plural}/{name_of(item)}")
                 left += [(PODS, item), *([(LEASES, lease)] if lease else [])]
-        return Seen(body, tuple(left))
+        return Seen(body, tuple(left), claims_of(subject, body))
 
     def refusals(self, _: Seen) -> Iterator[Refusal]:
         """None beside what a look raises: no node of a group, no image."""
@@ -107,7 +110,8 @@ class Shell:
 
         def make(site: Site, _: New) -> Outcome:
             try:
-                site.kubernetes().make(PODS, self._namespace, marked(seen.body, site.token))
+                made = site.kubernetes().make(PODS, self._namespace, marked(seen.body, site.token))
+                give_templates(site.kubernetes(), seen.templates, made)
             except AlreadyThere:
                 return Outcome("moved", (f"there is a pod {self.pod} already",))
             return Outcome("done", settled=self._running())

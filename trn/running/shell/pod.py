@@ -1,5 +1,6 @@
 """The pod of `trn shell`."""
 
+from facts.typed import typed
 from stacks.images import small_image, training_image
 from stacks.settings import Settings
 from training.job import SHARED_PATH
@@ -9,7 +10,7 @@ from trn.cli.errors import MISUSE, CommandError
 from trn.kubernetes.client import Object
 from trn.running.subject import Subject
 from trn.running.verify.jobs import TEST_LABEL
-from trn.running.verify.stage import whole_nodes
+from trn.running.verify.stage import Nodes, whole_nodes
 
 SHELL_LABEL = "trn/shell"
 """Its value is the cluster's name."""
@@ -27,7 +28,7 @@ def _node_group(subject: Subject, stack: str, wanted: str | None, *, neuron: boo
     up = [name for name in with_nodes if wanted in (None, name)]
     if not up:
         example = wanted or next(iter(groups), "GROUP")
-        raise CommandError(f"no node of {wanted or 'a Neuron group'} is up", f"`trn scale {stack} {example} 1` starts one")
+        raise CommandError(f"no node of {wanted or 'a Neuron group'} is up", f"`{typed(f'trn scale {stack} {example} 1')}` starts one")
     return up[0]
 
 
@@ -49,13 +50,14 @@ def pod(
     """
     settings, lustre = subject.settings, subject.settings.storage.lustre
     group = _node_group(subject, stack, node_group, neuron=neuron)
-    devices = next((nodes.devices for nodes in whole_nodes(subject) if nodes.group == group), {}) if neuron else {}
+    nodes = _whole(subject, group) if neuron else None
     shell = Pod(
         image=image or _default_image(settings, neuron=neuron),
         command=("sleep", str(life_s)),
         life_s=life_s,
         groups=(group,) if group else (),
-        devices=devices,
+        devices=nodes.devices if nodes is not None else {},
+        claim=nodes.claim(name) if nodes is not None else None,
         cpu="500m",
         memory="1Gi",
         mounts=(Mounted(lustre.claim_name, SHARED_PATH),) if lustre.enabled else (),
@@ -64,3 +66,16 @@ def pod(
     labels = {SHELL_LABEL: settings.name, TEST_LABEL: name}
     metadata = {"name": name, "namespace": settings.training.namespace, "labels": labels}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": pod_spec(shell)}
+
+
+def claims_of(subject: Subject, body: Object) -> tuple[Object, ...]:
+    """Template of what the pod claims, where it claims anything."""
+    metadata, claims = body["metadata"], body["spec"].get("resourceClaims") or ()
+    found = (
+        nodes for nodes in whole_nodes(subject) if nodes.claim(metadata["name"]) in [each["resourceClaimTemplateName"] for each in claims]
+    )
+    return next((nodes.templates(metadata["name"], metadata["namespace"], metadata["labels"]) for nodes in found), ())
+
+
+def _whole(subject: Subject, group: str | None) -> Nodes | None:
+    return next((nodes for nodes in whole_nodes(subject) if nodes.group == group), None)

@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
-from facts.names import NEURON_RESOURCE
+from facts.typed import typed
 from trn.change.clients import access
 from trn.change.kubectl import kubectl
 from trn.cli.errors import MISUSE, CommandError
+from trn.kubernetes.claimed import CHIPS, with_claims
 from trn.kubernetes.client import Kubernetes, Object
 from trn.kubernetes.job_pods import PODS, known_jobs, pods_of
 from trn.running.subject import Subject, core_count, hardware, name_of
@@ -62,9 +63,10 @@ def rows(subject: Subject, read: Reader, namespace: str, job: str | None) -> lis
 def holders(kubernetes: Kubernetes, namespace: str, job: str | None) -> Mapping[str, list[Object]]:
     """Pods that run and hold Neuron devices, by node: of everybody, or of one job."""
     found: dict[str, list[Object]] = {}
-    for pod in (kubernetes.list(PODS) or ()) if job is None else pods_of(kubernetes, namespace, job):
+    pods = (kubernetes.list(PODS) or []) if job is None else pods_of(kubernetes, namespace, job)
+    for pod in with_claims(pods, kubernetes):
         limits = [part.get("resources", {}).get("limits") or {} for part in pod["spec"]["containers"]]
-        if any(NEURON_RESOURCE in entry for entry in limits) and pod.get("status", {}).get("phase") == "Running":
+        if any(name in entry for entry in limits for name in CHIPS) and pod.get("status", {}).get("phase") == "Running":
             found.setdefault(pod["spec"]["nodeName"], []).append(pod)
     return found
 
@@ -77,7 +79,9 @@ def reader(subject: Subject, namespace: str, job: str | None) -> Iterator[Reader
         yield lambda node, pod: _scraped(subject.kubernetes, exporters.get(node))
         return
     if job is None:
-        hint = "set `addons.neuronMonitor.enabled: true` and run `pulumi up`; or name a job, and it is asked in the job's own pods"
+        hint = (
+            f"set `addons.neuronMonitor.enabled: true` and run `{typed('pulumi up')}`; or name a job, and it is asked in the job's own pods"
+        )
         raise CommandError("neuron-monitor's exporter is not installed", hint)
     access().need_tools("kubectl", "aws")
     with kubectl(subject.api, subject.settings.name, namespace) as first:

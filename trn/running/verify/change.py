@@ -15,6 +15,7 @@ from trn.change.report import ChangeDocument, Report
 from trn.change.whose import Site, Whose
 from trn.cli.errors import MISUSE, CommandError
 from trn.cli.findings import Finding, exit_code, failed, finding_lines
+from trn.kubernetes.claimed import give_templates
 from trn.kubernetes.client import AlreadyThere, Conflict, Object
 from trn.kubernetes.job_pods import PODS
 from trn.running.status.checks import CHECKS, findings_of, guarded
@@ -160,7 +161,8 @@ class Verify:
                 return self._note(trial.check, "refused", *hindered)
             site.tell(f"starting {trial.name}")
             try:
-                stage.subject.kubernetes.make(trial.resource, stage.namespace, marked(trial.body, site.token))
+                made = stage.subject.kubernetes.make(trial.resource, stage.namespace, marked(trial.body, site.token))
+                give_templates(stage.subject.kubernetes, trial.templates, made)
             except AlreadyThere:
                 do = "look whose it is; what an earlier run left goes when this is run again"
                 return self._note(

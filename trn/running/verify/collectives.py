@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from facts.catalogue import InstanceType
+from facts.typed import typed
 from training.environment import neuron_environment
 from training.pod import Pod
 from trn.cli.findings import Finding, failed, passed, skipped, warned
@@ -91,7 +92,8 @@ def _of_group(stage: Stage, test: str, nodes: Nodes, image: str) -> Iterator[Fin
         yield failed(CHECK, f"{what}: no end within {LIMIT_S} s: {states(pods)}{said}", do)
 
     body, over = job(stage, test, nodes, count, image), lambda pods: first_ended(pods, test) is not None
-    yield Trial(CHECK, body, LIMIT_S, over, shown, lambda: hindrance(stage, CHECK))
+    templates = nodes.templates(test, stage.namespace, body["metadata"]["labels"])
+    yield Trial(CHECK, body, LIMIT_S, over, shown, lambda: hindrance(stage, CHECK), templates)
 
 
 def first_ended(pods: list[Object], test: str) -> Object | None:
@@ -109,6 +111,7 @@ def job(stage: Stage, test: str, nodes: Nodes, count: int, image: str) -> Object
         life_s=LIFE_S,
         groups=(nodes.group,),
         devices=nodes.devices,
+        claim=nodes.claim(test),
         # Small enough for the smallest type; there is no limit.
         cpu="1",
         memory="4Gi",
@@ -127,7 +130,7 @@ def judged(what: str, nodes: Nodes, count: int, pod: Object, log: str) -> Findin
     """What nccom-test said, beside what is expected."""
     reached = next((row.algorithm_gb_per_s for row in rows(log) if row.size == GIB), None)
     if phase(pod) != "Succeeded" or reached is None:
-        do = "the driver and EFA findings above first; then nccom-test by hand in `trn shell --neuron`"
+        do = f"the driver and EFA findings above first; then nccom-test by hand in `{typed('trn shell --neuron')}`"
         return failed(CHECK, f"{what}: nccom-test failed: {state(pod)}: {last_lines(log)}", do)
     text = f"{what}: all-reduce of 1 GiB at {reached:.1f} GB/s (algorithm bandwidth)"
     if count == 1:

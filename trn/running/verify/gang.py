@@ -31,7 +31,8 @@ def check(stage: Stage) -> Iterator[Finding | Trial]:
         yield failed(CHECK, f"{run} of {count} pods ran at once on {sizes} within {LIMIT_S} s (queue {queue_name}): {states(pods)}", do)
 
     body = job(stage, nodes, queue_name)
-    yield Trial(CHECK, body, LIMIT_S, lambda pods: all_run(pods, count), shown, lambda: hindrance(stage, CHECK))
+    templates = tuple(item for entry in nodes for item in entry.templates(TEST, stage.namespace, body["metadata"]["labels"]))
+    yield Trial(CHECK, body, LIMIT_S, lambda pods: all_run(pods, count), shown, lambda: hindrance(stage, CHECK), templates)
 
 
 def all_run(pods: Sequence[Object], count: int) -> bool:
@@ -50,6 +51,7 @@ def job(stage: Stage, nodes: Sequence[Nodes], queue_name: str) -> Object:
                 life_s=LIFE_S,
                 groups=(entry.group,),
                 devices=entry.devices,
+                claim=entry.claim(TEST),
             ),
         )
         for number, entry in enumerate(nodes)

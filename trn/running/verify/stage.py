@@ -1,6 +1,6 @@
 """The cluster as the tests see it: its nodes, what they start in it, and how their pods are."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from addons import volcano
@@ -8,10 +8,12 @@ from addons.efa import EfaSettings
 from addons.neuron import NeuronSettings
 from addons.slurm import SlurmSettings
 from addons.volcano import VolcanoSettings
+from facts.device_claims import Claimed, Devices, claim_template
 from facts.kubernetes_kinds import Resource
 from facts.names import EFA_RESOURCE, NEURON_RESOURCE
 from stacks.settings import NodeGroup, Settings
 from trn.cli.findings import Finding, failed, skipped
+from trn.kubernetes.claimed import CHIPS, with_claims
 from trn.kubernetes.client import Object
 from trn.kubernetes.job_pods import PODS
 from trn.kubernetes.kinds import JOBS
@@ -36,6 +38,8 @@ class Trial:
     """What they show then, or when the time is over."""
     hindrance: Callable[[], Iterator[Finding]] = lambda: iter(())
     """Why it cannot be started now: nothing where it can."""
+    templates: tuple[Object, ...] = ()
+    """Of what its pods claim; they are deleted with it."""
 
     @property
     def name(self) -> str:
@@ -90,11 +94,11 @@ class Stage:
         names = {name_of(node) for _, node in self.subject.neuron_nodes}
         return sorted(
             f"{pod['metadata']['namespace']}/{name_of(pod)}"
-            for pod in self.subject.kubernetes.list(PODS) or ()
+            for pod in with_claims(self.subject.kubernetes.list(PODS) or [], self.subject.kubernetes)
             if pod["spec"].get("nodeName") in names
             and (pod["metadata"]["namespace"], (pod["metadata"].get("labels") or {}).get(CLUSTER_LABEL)) != (self.namespace, self.cluster)
             and pod.get("status", {}).get("phase") in ("Pending", "Running")
-            and any(NEURON_RESOURCE in (part.get("resources", {}).get("limits") or {}) for part in pod["spec"]["containers"])
+            and any(name in (part.get("resources", {}).get("limits") or {}) for part in pod["spec"]["containers"] for name in CHIPS)
         )
 
 
@@ -105,20 +109,42 @@ class Nodes:
     group: str
     count: int
     settings: NodeGroup
+    chips: Devices = "device-plugin"
+    interfaces: Devices = "device-plugin"
+    """How pods ask for each of the two."""
 
     @property
     def devices(self) -> dict[str, int]:
-        """All devices of one node."""
-        interfaces = {EFA_RESOURCE: efa_count(self.settings)} if efa_count(self.settings) else {}
-        return {NEURON_RESOURCE: hardware(self.settings).chip_count, **interfaces}
+        """All devices of one node, as far as plug-ins offer them."""
+        offered = {
+            NEURON_RESOURCE: (self.chips, hardware(self.settings).chip_count),
+            EFA_RESOURCE: (self.interfaces, efa_count(self.settings)),
+        }
+        return {name: count for name, (way, count) in offered.items() if way == "device-plugin" and count}
+
+    def claim(self, test: str) -> str | None:
+        """Name of the template of what a pod of a test claims of one node; None where plug-ins offer all."""
+        return f"{test}-{self.group}" if "dra" in (self.chips, self.interfaces) else None
+
+    def templates(self, test: str, namespace: str, labels: Mapping[str, str]) -> tuple[Object, ...]:
+        """It, where there is one: to be made once its owner is there."""
+        name, instance, size = self.claim(test), hardware(self.settings), self.settings.logical_core_size
+        if name is None:
+            return ()
+        chips = instance.chip_count if self.chips == "dra" else 0
+        claimed = Claimed(chips, efa_count(self.settings) if self.interfaces == "dra" else 0, size)
+        return (claim_template(name, namespace, labels, claimed, instance),)
 
 
 def whole_nodes(subject: Subject) -> tuple[Nodes, ...]:
     """Groups with nodes. Slurm's are left out: its own pods hold every device there."""
     slurm = subject.settings.addons.of(SlurmSettings)
     taken = slurm.node_groups if slurm.enabled else ()
+    chips, interfaces = subject.settings.addons.of(NeuronSettings).devices, subject.settings.addons.of(EfaSettings).devices
     return tuple(
-        Nodes(name, len(nodes), subject.settings.node_groups[name]) for name, nodes in subject.nodes.items() if nodes and name not in taken
+        Nodes(name, len(nodes), subject.settings.node_groups[name], chips, interfaces)
+        for name, nodes in subject.nodes.items()
+        if nodes and name not in taken
     )
 
 
@@ -128,8 +154,8 @@ def hindrance(stage: Stage, check: str) -> Iterator[Finding]:
     neuron, efa = addons.of(NeuronSettings), addons.of(EfaSettings)
     if not addons.of(VolcanoSettings).enabled:
         yield skipped(check, "Volcano is off in the configuration")
-    elif not (neuron.enabled and efa.enabled) or "dra" in (neuron.devices, efa.devices):
-        yield skipped(check, "devices are not asked for through the device plug-ins here")
+    elif not (neuron.enabled and efa.enabled):
+        yield skipped(check, "the add-ons of Neuron or EFA are off in the configuration")
     elif not whole_nodes(stage.subject):
         yield skipped(check, "no Neuron node is up for jobs of Volcano")
     elif holders := stage.occupied():
