@@ -244,6 +244,14 @@ def recipe(job: Job, site: Site) -> Iterator[Problem]:
         yield Problem("recipe", job.recipe, "unknown recipe", ", ".join(payload.recipes()) or "none", hint)
 
 
+def data(job: Job, site: Site) -> Iterator[Problem]:
+    """A recipe that trains on text is told which: it would end at once in the pod."""
+    is_told = job.data is not None or any(word.partition("=")[0] == "--data" for word in job.args)
+    if job.recipe in payload.recipes() and payload.reads_data(job.recipe) and not is_told:
+        hint = "`data: {path: /fsx/data/SET}` of a set that `trn data prepare` made (docs/data.md), or `args: [--data, generated]` for made-up text"
+        yield missing("data", f"the recipe {job.recipe} is told no data", hint=hint)
+
+
 def source(job: Job, site: Site) -> Iterator[Problem]:
     """The launcher brings the job's own files to every process."""
     name = launcher_of(job, site)
@@ -304,6 +312,6 @@ def block(job: Job, site: Site) -> Iterator[Problem]:
 
 
 RULES: tuple[Rule, ...] = (
-    launcher, nodes, devices, toolchain, image, queue, mounts, recipe, source, command_file, shared_model, rendezvous, block,
+    launcher, nodes, devices, toolchain, image, queue, mounts, recipe, data, source, command_file, shared_model, rendezvous, block,
 )  # fmt: skip
 """In the order in which their findings are shown."""

@@ -40,6 +40,12 @@ def recipes() -> tuple[str, ...]:
 
 
 @cache
+def reads_data(recipe: str) -> bool:
+    """Whether a recipe trains on a data set, or on generated text where it is told so: its scripts import the reader."""
+    return any("import token_data" in text for text in _scripts(RECIPES / recipe).values())
+
+
+@cache
 def files(recipe: str | None) -> dict[str, str]:
     """Text by name, the same for every job of a recipe.
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from facts.kubernetes_versions import minors_behind
+from facts.neuron_releases import NEURON_AMI_TYPE
 from facts.typed import typed
 from simulator import costs, latencies
 from simulator.account import kinds, view
@@ -125,7 +126,7 @@ def node_effects(state: AccountState, change: Change, seed: int) -> Iterator[Nod
     group = new or old
     if group is None or group.type != kinds.NODE_GROUP or change.kind == "same":
         return
-    name, neuron = str(group.inputs["nodeGroupName"]), group.inputs.get("amiType") == "AL2023_x86_64_NEURON"
+    name, neuron = str(group.inputs["nodeGroupName"]), group.inputs.get("amiType") == NEURON_AMI_TYPE
     sizes = [view.desired_size(item) if item is not None else 0 for item in (old, new)]
     if change.kind in ("replace", "delete") and old is not None:
         seconds = latencies.seconds(old, "delete", seed) + (latencies.seconds(new, "create", seed) if new is not None else 0.0)
@@ -168,7 +169,7 @@ def _file_system(_state: AccountState, change: Change, old: Registration, gone: 
 
 def _group(state: AccountState, change: Change, old: Registration, gone: bool) -> Iterator[Caution]:
     name, size = old.inputs["nodeGroupName"], view.desired_size(old)
-    neuron = old.inputs.get("amiType") == "AL2023_x86_64_NEURON"
+    neuron = old.inputs.get("amiType") == NEURON_AMI_TYPE
     severity: Severity = "red" if neuron else "amber"
     stops = "jobs on them stop" if neuron else "their pods move"
     limits = not gone and any(path.startswith("scalingConfig.") for path in change.changed)

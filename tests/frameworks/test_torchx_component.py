@@ -20,7 +20,7 @@ CASES: dict[str, dict[str, Any]] = {
     "xla": {"checkpoints": {"path": "/fsx/checkpoints"}, "rendezvous": "etcd"},
     "jax": {"toolchain": "jax-2.32", "nodes": 3, "restarts": {"max": 1}, "command": ["sh", "-c", "echo $HOME ${rank0_env} $$"]},
     "bert, with all that a file says": {
-        "recipe": "bert", "command": [], "args": ["--steps", "7"], "nodes": 1, "devices": 4, "timeLimit": "2h", "priority": "high",
+        "recipe": "bert", "command": [], "args": ["--data", "generated", "--steps", "7"], "nodes": 1, "devices": 4, "timeLimit": "2h", "priority": "high",
         "environment": {"WORDS": "a 'b' $c"}, "data": {"path": "/fsx/data"}, "cache": {"path": "/fsx/cache/bert"},
         "mounts": [{"path": "/fsx"}, {"path": "/models", "claim": "models", "readOnly": True}],
         "checkpoints": {"path": "/fsx/bert", "grace": "4m"}, "restarts": {"max": 2, "hangAfter": "1h"},

@@ -16,7 +16,7 @@ from trn.aws.other_cluster import EKSCTL_TAG, KARPENTER_TAG, OtherCluster, authe
 from trn.before.import_cluster.draft import Draft, made_by_claim, used_file_system
 
 Maker = Literal["the Terraform blueprint", "eksctl", "another tool"]
-_BLUEPRINT_TAG, _REPOSITORY_TAG = "Blueprint", "GithubRepo"
+_REPOSITORY_TAG = "GithubRepo"
 _ADDONS = "module.eks_blueprints_addons.aws_eks_addon.this"
 _CHARTS = ("module.eks_data_addons", "module.eks_blueprints_addons")
 _ADDRESSES = (
@@ -37,7 +37,8 @@ def maker_of(other: OtherCluster) -> Maker:
     """By the tags of the cluster."""
     if other.tags.get(EKSCTL_TAG) == other.name or other.stacks:
         return "eksctl"
-    if _BLUEPRINT_TAG in other.tags or "data-on-eks" in other.tags.get(_REPOSITORY_TAG, ""):
+    # A tag `Blueprint` alone is on clusters of every blueprint.
+    if "data-on-eks" in other.tags.get(_REPOSITORY_TAG, ""):
         return "the Terraform blueprint"
     return "another tool"
 
