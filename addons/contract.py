@@ -1,13 +1,8 @@
-"""The contracts of the pinned charts: whether they are of the pinned version, and whether values keep to them.
+"""The contracts of the pinned charts, which must be of the pinned version."""
 
-Helm accepts a misspelt key without a word, and the chart's default stays.
-"""
-
-from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any
 
-from addons.versions import SUPPORTED_KUBERNETES, Chart, managed_addon_version
+from addons.versions import Chart
 from facts.charts import Contract, ContractError, contract_file, contract_of
 
 
@@ -23,56 +18,6 @@ def load(chart: Chart) -> Contract:
             f"read values.yaml of {chart.version} and change {contract_file(chart.name)}",
         )
     return contract
-
-
-def load_managed(addon: str) -> Contract:
-    """The contract of a pinned EKS add-on.
-
-    Raises ContractError where there is none, or where a Kubernetes minor has a build that it was not written for.
-    """
-    contract = contract_of(addon)
-    pinned = sorted({managed_addon_version(addon, minor) for minor in SUPPORTED_KUBERNETES})
-    if sorted(contract.managed) != pinned:
-        written = ", ".join(contract.managed)
-        wrong = f"{addon} is pinned at {', '.join(pinned)}, its contract was written for {written or 'no build'}"
-        raise ContractError(wrong, f"change {contract_file(addon)}")
-    return contract
-
-
-def unknown_keys(contract: Contract, values: Mapping[str, Any]) -> list[str]:
-    """Dotted paths that `values` set and the chart does not have, sorted; empty where the chart knows them all."""
-    return sorted(path for key in values for path in _unknown(contract, (str(key),), values[key]))
-
-
-def is_open(contract: Contract, path: Sequence[str]) -> bool:
-    """Whether anything may stand below a path, given as its keys."""
-    return _known(contract.open, path)
-
-
-def _unknown(contract: Contract, path: tuple[str, ...], value: Any) -> Iterator[str]:
-    if _known(contract.open, path):
-        return
-    inside = value if isinstance(value, Mapping) else {}
-    if _known(contract.values, path):
-        # A map where the chart expects one value: none of its keys is the chart's.
-        yield from (".".join((*path, str(key))) for key in inside)
-    elif isinstance(value, Mapping) and (_section(contract.values, path) or _section(contract.open, path)):
-        for key in inside:
-            yield from _unknown(contract, (*path, str(key)), inside[key])
-    else:
-        yield ".".join(path)
-
-
-def _known(paths: Mapping[str, Any], path: Sequence[str]) -> bool:
-    return any(len(parts) == len(path) and _matches(parts, path) for parts in map(parts_of, paths))
-
-
-def _section(paths: Mapping[str, Any], path: Sequence[str]) -> bool:
-    return any(len(parts) > len(path) and _matches(parts, path) for parts in map(parts_of, paths))
-
-
-def _matches(parts: Sequence[str], path: Sequence[str]) -> bool:
-    return all(part in ("*", key) for part, key in zip(parts, path, strict=False))
 
 
 @cache

@@ -36,14 +36,6 @@ def overlaid(values: Mapping[str, Any], over: Mapping[str, Any]) -> Values:
     return merged
 
 
-def value_at(values: Mapping[str, Any], path: str) -> Any:
-    """The value at a dotted path; None where there is none."""
-    found: Any = values
-    for part in path.split("."):
-        found = found.get(part) if isinstance(found, Mapping) else None
-    return found
-
-
 def _set(values: Values, path: str, value: str) -> None:
     *sections, last = path.split(".")
     for section in sections:

@@ -10,6 +10,8 @@ src/helperscripts/n2-manifest.json, 2026-08-21. Whether an AMI has driver 2.31 i
 import re
 from dataclasses import dataclass
 
+NEURON_AMI_TYPE = "AL2023_x86_64_NEURON"
+"""EKS's AMI type with the driver (EKS API, amiType)."""
 RELEASE_PATTERN = re.compile(r"(?P<minor>1\.\d{2})\.\d+-(?P<date>20\d{6})")
 
 Version = tuple[int, ...]

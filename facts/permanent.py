@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from facts.names import CONTROL_PLANE_ROLE
+from facts.typed import typed
 
 KEY_OF_STACK = "made by the stack"
 PARTS = ("clusterName", "region", "vpc", "zones", "encryptionKey", "role")
@@ -62,7 +63,7 @@ def kept_parts(made: Mapping[str, Any] | None, wanted: Mapping[str, Any] | None)
 def given_away(file_system: str) -> KeptPart:
     """The stack's own file system, which the settings say that others keep: the engine would delete it with its data."""
     return KeptPart(
-        f"the stack made the file system {file_system}, and `pulumi up` would delete it with its data, since `storage.lustre.existing` says"
+        f"the stack made the file system {file_system}, and `{typed('pulumi up')}` would delete it with its data, since `storage.lustre.existing` says"
         " that others keep it",
         "Remove `storage.lustre.existing`",
         "to give it away, follow docs/existing.md: the state has to forget it first",

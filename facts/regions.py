@@ -1,10 +1,7 @@
 """Regions, partitions and zone ids: what follows from a region's name alone, so no account is asked."""
 
 import difflib
-import re
 from functools import cache
-
-ZONE_ID_PATTERN = re.compile(r"[a-z]{3,6}\d-az\d")
 
 REGIONS = (
     "af-south-1", "ap-east-1", "ap-east-2", "ap-northeast-1", "ap-northeast-2", "ap-northeast-3", "ap-south-1", "ap-south-2",

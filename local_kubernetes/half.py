@@ -14,6 +14,7 @@ from urllib3.exceptions import HTTPError
 
 from addons.versions import VOLCANO
 from facts.charts import Contract
+from facts.typed import typed
 from local_kubernetes import crds, nodes
 from local_kubernetes.api import Answer, NotInTime, Object, Refused
 from local_kubernetes.build import Missing
@@ -115,7 +116,9 @@ class Half:
         except HTTPError as error:
             return unreachable(error)
         except (Refused, NotInTime) as error:
-            return Refusal("Refused", str(error), f"the API server refused a part of {registration.name}", "correct it; then `pulumi up`")
+            return Refusal(
+                "Refused", str(error), f"the API server refused a part of {registration.name}", f"correct it; then `{typed('pulumi up')}`"
+            )
         return None
 
     def _applied(self, registration: Registration, item: Object) -> Refusal | None:
@@ -133,7 +136,10 @@ class Half:
             return None
         if answer.status >= 300 and answer.status != 404:
             return Refusal(
-                str(answer.body.get("reason", "")), answer.message, "the API server refused it", "correct it; then `pulumi destroy`"
+                str(answer.body.get("reason", "")),
+                answer.message,
+                "the API server refused it",
+                f"correct it; then `{typed('pulumi destroy')}`",
             )
         until = time.monotonic() + DELETE_S
         while item["kind"] not in NOT_AWAITED and (found := self._api.get(item)).status == 200:
@@ -187,7 +193,9 @@ def refusal_of(registration: Registration, answer: Answer) -> Refusal:
     """What the API server refused, in its own words. The provider tries again only for what is not there yet."""
     reason = str(answer.body.get("reason") or answer.status)
     waits = KIND_RETRY_S if answer.status == 404 else 0
-    return Refusal(reason, answer.message, f"the API server refused {registration.name}", "correct it; then `pulumi up`", retry_s=waits)
+    return Refusal(
+        reason, answer.message, f"the API server refused {registration.name}", f"correct it; then `{typed('pulumi up')}`", retry_s=waits
+    )
 
 
 def stuck(found: Object) -> Refusal:
@@ -198,7 +206,7 @@ def stuck(found: Object) -> Refusal:
         "DeadlineExceeded",
         f"finalizers might be preventing deletion ({held}); timed out waiting for the condition",
         f"{found['kind']} {metadata['name']} is still there after {DELETE_S} s",
-        "`trn drain` ends the jobs that use it; then `pulumi destroy` again",
+        f"`{typed('trn drain')}` ends the jobs that use it; then `{typed('pulumi destroy')}` again",
         remedy="drain",
     )
 
@@ -209,7 +217,7 @@ def unreachable(error: Exception) -> Refusal:
         "Unreachable",
         f"configured Kubernetes cluster is unreachable: {error}",
         "the API server of the practice cluster has ended",
-        "`pulumi up` starts it again and brings back what the account holds",
+        f"`{typed('pulumi up')}` starts it again and brings back what the account holds",
         remedy="again",
     )
 

@@ -28,19 +28,10 @@ class Request:
     parameters: Mapping[str, Any]
 
 
-def aws_request(registration: Registration) -> Request | None:
-    """The call that makes the resource; None for what is no AWS resource.
-
-    Raises NotMapped for a type without a call, and for an input that no call takes.
-    """
-    requests = aws_requests(registration)
-    return requests[0] if requests else None
-
-
 def aws_requests(registration: Registration) -> tuple[Request, ...]:
     """The call that makes the resource, and those that follow to finish it; empty for what is no AWS resource.
 
-    Raises NotMapped as `aws_request` does.
+    Raises NotMapped for a type without a call, and for an input that no call takes.
     """
     if not registration.custom or not registration.type.startswith("aws:"):
         return ()

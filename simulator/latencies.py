@@ -4,6 +4,7 @@ The same resource then takes equally long in every plan that is compared. Latenc
 and managed add-ons in their contracts.
 """
 
+from facts.neuron_releases import NEURON_AMI_TYPE
 from facts.resources.eks_nodes import NEURON_NODE_UPDATE, NODE_GROUP, NODE_UPDATE
 from facts.resources.latency import INSTANT, REQUEST, Latency, Lifetime
 from facts.resources.table import TYPES
@@ -60,7 +61,7 @@ def update_seconds(old: Registration, new: Registration, seed: int) -> float:
 
 def _node_group_update(old: Registration, new: Registration, seed: int) -> float:
     nodes = rolled_nodes(old, new)
-    neuron = new.inputs.get("amiType") == "AL2023_x86_64_NEURON"
+    neuron = new.inputs.get("amiType") == NEURON_AMI_TYPE
     if nodes:
         return round(nodes * draw(NEURON_NODE_UPDATE if neuron else NODE_UPDATE, seed, new.urn, "update"), 1)
     sizes = [int(item.inputs["scalingConfig"]["desiredSize"]) for item in (old, new)]

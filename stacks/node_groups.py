@@ -10,12 +10,12 @@ from components.node_group import NodeGroupArgs
 from facts import names
 from facts.catalogue import NEURON_TYPES, InstanceType
 from facts.efa import NetworkInterface, plan_interfaces, pod_capacity
+from facts.neuron_releases import NEURON_AMI_TYPE
 from facts.node_config import node_config, user_data
 from stacks.settings import CORE_ZONE_COUNT, NodeGroup, Settings, largest_size, neuron_labels, size_when_made, sized_by_time, uses_efa
 
 CORE_GROUP = names.CORE_GROUP
 CORE_AMI_TYPE = "AL2023_x86_64_STANDARD"
-NEURON_AMI_TYPE = "AL2023_x86_64_NEURON"
 
 
 @dataclass(frozen=True)

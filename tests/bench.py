@@ -1,5 +1,7 @@
 """Figures of the project, printed; nothing here fails on time. `make bench`."""
 
+import gzip
+import json
 import os
 import platform
 import resource
@@ -9,6 +11,8 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from addons.registry import SWITCHED
@@ -25,11 +29,13 @@ from simulator.recorder.recorder import program_at, record
 from simulator.recording import Recording
 from simulator.rehearsal import Rehearsal, Stack, rehearse
 from stacks.config import REHEARSAL_VARIABLE
+from tests.frameworks.packer import packer
 from tests.simulator.account.standing import recording
 from tests.support import ROOT, dev_configuration, with_groups
 from tests.trn.ending.random_accounts import RANDOM_ACCOUNTS, touched
 from tests.trn.ending.stopped import Died, whole, wrong_after
 from tests.trn.ending.story import Story, told
+from tools.frameworks import interpreter, ready
 from training.check import problems
 from training.launchers import launchers
 from trn.engine.job_site import site_of
@@ -76,6 +82,7 @@ def main() -> None:
     print(f"sweep, destroy, drain in {accounts:,} random accounts: {len(wrong)} things of a neighbour touched, {neighbours:.0f} s")
     stopping, (stops, ended) = _timed(_every_stop)
     print(f"drain and destroy, Ctrl-C and death after every changing call: {ended} of {stops} ended as an unbroken run, {stopping:.0f} s")
+    _packing()
     sample = site_of(settings_of(read_stack_file("dev", ROOT)), "dev")
     job = read_job(ROOT / "docs/samples/jobs/bert.yaml")
     everywhere = replace(sample, addons=frozenset(SWITCHED))
@@ -101,6 +108,40 @@ def main() -> None:
     for command in commands:
         seconds, _ = _timed(lambda command=command: _run(command))
         print(f"{' '.join(command)}: {seconds:.2f} s")
+
+
+def _packing() -> None:
+    """Tokens that the packer writes in a second, of 8 MB of JSON lines: where PyTorch's environment was made before, which has the tokenizers library."""
+    if not ready("torch", os.environ):
+        print("packing: not measured, `make test-frameworks` makes the environment that has the tokenizers library")
+        return
+    with TemporaryDirectory() as place:
+        folder = Path(place)
+        for name in ("script", "text", "many"):
+            (folder / name).mkdir()
+        made = packer(interpreter("torch", os.environ), folder / "script", folder / "text")
+        texts = json.loads((made.text / "texts.json").read_text())
+        with (folder / "many" / "a.jsonl").open("w") as file:
+            for number in range(8_000_000 // sum(map(len, texts))):
+                file.writelines(json.dumps({"text": f"{number} {text}"}) + "\n" for text in texts)
+        for tokenizer in ("wordpiece", "pairs"):
+            asked = {
+                "options": {},
+                "from": str(folder / "many"),
+                "tokenizer": {"name": tokenizer, "path": str(made.text / f"{tokenizer}.json")},
+            }
+            (folder / "request.json.gz").write_bytes(gzip.compress(json.dumps(asked).encode()))
+            words = [
+                str(made.python),
+                str(made.place / "pack.py"),
+                "--request",
+                str(folder / "request.json.gz"),
+                "--into",
+                str(folder / tokenizer),
+            ]
+            done = subprocess.run(words, capture_output=True, text=True, check=True)
+            said = json.loads(done.stdout.splitlines()[-1])
+            print(f"pack 8 MB of text by a {tokenizer} tokenizer: {said['tokens_per_s']:,} tokens per second on {os.cpu_count()} cores")
 
 
 def _record(configuration: dict[str, Any]) -> Recording:

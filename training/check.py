@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
+from posixpath import normpath
 
 from facts import neuron_releases
 from facts.neuron_releases import version_text
@@ -16,15 +17,19 @@ from facts.toolchains import (
     running_on,
     workers_conflict,
 )
+from facts.typed import typed
 from training import launchers, payload
 from training.duration import seconds
+from training.entry.own_source import script_of
 from training.job import Job
 from training.large_model import shared_model
-from training.plan import image_of, launcher_of, mounts_of, nodes_of, toolchain_of
+from training.plan import base_image_of, launcher_of, mounts_of, nodes_of, toolchain_of
 from training.site import Nodes, Site
 
 Rule = Callable[[Job, Site], Iterator[Problem]]
 STACK = "the stack file"
+NO_IMAGE = ("slurm", "parallelcluster")
+"""Launchers whose processes begin in a folder of the node's, where anything may be."""
 ULTRA_SERVERS = frozenset({"trn2u.48xlarge"})
 """Types whose nodes the DRA driver hands out as devices of an UltraServer (`neuron_node`), in sets of 1, 2 or 4 that have to be placed
 together (aws-neuron/aws-neuron-sdk deploy/eks/dra.rst, example 3; deploy/eks/ultraserver-operator.rst)."""
@@ -46,7 +51,7 @@ def launcher(job: Job, site: Site) -> Iterator[Problem]:
         return
     found = launchers.launcher(name)
     if found.addon is not None and found.addon not in site.addons:
-        hint = f"set `addons.{found.addon}.enabled: true` in {STACK} and run `pulumi up`, or take another launcher"
+        hint = f"set `addons.{found.addon}.enabled: true` in {STACK} and run `{typed('pulumi up')}`, or take another launcher"
         yield Problem("launcher", name, f"the cluster {site.cluster} has no {found.title}", hint=hint)
         return
     yield from found.problems(job, site)
@@ -195,7 +200,7 @@ def _workers(job: Job, found: Toolchain, group: Nodes) -> Iterator[Problem]:
 def image(job: Job, site: Site) -> Iterator[Problem]:
     """There is an image, pinned, and of the toolchain as far as its name says."""
     found = toolchain_of(job, site)
-    name = image_of(job, site, found)
+    name = base_image_of(job, site, found)
     if name is None:
         if found is None:
             wrong = "neither `image` nor `toolchain` is there, and the stack names no toolchain"
@@ -264,6 +269,48 @@ def recipe(job: Job, site: Site) -> Iterator[Problem]:
         yield Problem("recipe", job.recipe, "unknown recipe", ", ".join(payload.recipes()) or "none", hint)
 
 
+def data(job: Job, site: Site) -> Iterator[Problem]:
+    """A recipe that trains on text is told which: it would end at once in the pod."""
+    is_told = job.data is not None or any(word.partition("=")[0] == "--data" for word in job.args)
+    if job.recipe in payload.recipes() and payload.reads_data(job.recipe) and not is_told:
+        hint = "`data: {path: /fsx/data/SET}` of a set that `trn data prepare` made (docs/data.md), or `args: [--data, generated]` for made-up text"
+        yield missing("data", f"the recipe {job.recipe} is told no data", hint=hint)
+
+
+def source(job: Job, site: Site) -> Iterator[Problem]:
+    """The launcher brings the job's own files to every process."""
+    name = launcher_of(job, site)
+    if job.source is None or name not in launchers.names():
+        return
+    found = launchers.launcher(name)
+    if not found.takes_source:
+        hint = "leave `source` out and put the files on the file system, or take another launcher"
+        yield Problem("source", job.source, f"a {found.title} brings no files of yours to its pods", hint=hint)
+    elif site.source is not None and site.source.image is not None and "image" not in found.takes_source:
+        hint = "put what is large on the file system, or let git ignore it"
+        yield Problem("source", job.source, f"too large for a {found.title}, which runs no image", hint=hint)
+
+
+def command_file(job: Job, site: Site) -> Iterator[Problem]:
+    """The file that the command runs is somewhere: among the job's own, or in an image of yours; a toolchain's image has none of yours."""
+    script = script_of(job.command) if job.command else None
+    if script is None or script.startswith("/"):
+        return
+    key, words = f"command[{job.command.index(script)}]", normpath(script)
+    if job.source is None and job.image is None and launcher_of(job, site) not in NO_IMAGE:
+        hint = "`source: .` brings the job file's folder into the pods, `trn run` a script without a job file; or name the file on the file system, such as /fsx/train.py"
+        yield Problem(key, script, "the toolchain's image has no such file, and the job brings none", hint=hint)
+    elif job.source is not None and site.source is not None and words not in site.source.paths:
+        close = get_close_matches(words, site.source.paths, n=1)
+        hint = (
+            f"did you mean `{close[0]}`?"
+            if close
+            else "name a file by its path within `source`, where the command begins; what git ignores stays out"
+        )
+        shown = ", ".join(site.source.paths[:8]) + (", ..." if len(site.source.paths) > 8 else "")
+        yield Problem(key, script, f"`source: {job.source}` has no such file", shown, hint)
+
+
 def rendezvous(job: Job, site: Site) -> Iterator[Problem]:
     """etcd is there where the workers are to meet by it."""
     if job.rendezvous == "etcd" and site.etcd is None:
@@ -289,5 +336,7 @@ def block(job: Job, site: Site) -> Iterator[Problem]:
         yield Problem("timeLimit", job.time_limit, wrong, f"at most {hours}h", hint)
 
 
-RULES: tuple[Rule, ...] = (launcher, nodes, devices, toolchain, image, queue, mounts, recipe, shared_model, rendezvous, block)
+RULES: tuple[Rule, ...] = (
+    launcher, nodes, devices, toolchain, image, queue, mounts, recipe, data, source, command_file, shared_model, rendezvous, block,
+)  # fmt: skip
 """In the order in which their findings are shown."""

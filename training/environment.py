@@ -4,6 +4,7 @@ import json
 
 from facts.toolchains import Start
 from training.duration import seconds
+from training.payload import SOURCE
 from training.plan import Plan
 
 EFA = {
@@ -63,6 +64,8 @@ def _of_entry(plan: Plan) -> dict[str, str]:
         "TRN_RENDEZVOUS": job.rendezvous,
         "TRN_PORT": str(PORT),
     }
+    if plan.site.source is not None and plan.site.source.image is not None:
+        found["TRN_SOURCE"] = SOURCE
     if job.rendezvous == "etcd" and plan.site.etcd is not None:
         found["TRN_ETCD_ENDPOINT"] = plan.site.etcd
     if job.parameter_servers:

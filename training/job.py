@@ -48,6 +48,13 @@ CACHE = Form(
     "write such as /fsx/neuron-compile-cache/bert, or s3://my-bucket/cache",
     1024,
 )
+OWN_FILES = Form(
+    "path on this machine",
+    r"[^\0]*[^\0\s][^\0]*",
+    "a folder, or one file, beginning where the job file is",
+    "write such as `.` for the job file's own folder, or `../src`",
+    1024,
+)
 _S3, _HUB = text_formats.S3_URI.pattern, r"[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*"
 SOURCE = Form(
     "source of a data set",
@@ -169,6 +176,8 @@ class Job(Section):
     """What each worker runs, word by word. Either this or `recipe`."""
     recipe: str | None = Field(default=None, pattern=f"^{KUBERNETES_NAME}$")
     """Name of a recipe of this program, whose script is run. Either this or `command`."""
+    source: Annotated[str, Formed(OWN_FILES)] | None = None
+    """Folder, or one file, beside the job file that goes into the pods, where the command begins; what git ignores stays out. Small ones go in a ConfigMap, larger ones as one more layer of the image."""
     args: tuple[str, ...] = ()
     """Further words behind the command, or the recipe's script."""
     start: Start | None = None
@@ -279,7 +288,22 @@ def _between_keys(job: Job) -> list[Problem]:
     found = list[Problem]()
     if bool(job.command) == (job.recipe is not None):
         wrong = "neither `command` nor `recipe` is there" if job.recipe is None else "both `command` and `recipe` are there"
-        found.append(missing("command", wrong, hint="`command: [python3, train.py]`, or `recipe: NAME`: docs/jobs.md lists them"))
+        found.append(
+            missing(
+                "command",
+                wrong,
+                hint="`command: [python3, /fsx/train.py]`, or `recipe: NAME`: docs/jobs.md lists them; `trn run train.py` runs a script without a job file",
+            )
+        )
+    if job.source is not None and job.recipe is not None:
+        found.append(
+            Problem(
+                "source",
+                job.source,
+                "files of your own beside a recipe, which has its script",
+                hint="leave `source` out, or set `command` in place of `recipe`",
+            )
+        )
     if job.node_group is not None and job.pool is not None:
         found.append(Problem("pool", job.pool, "a pool beside a node group", hint="keep one of the two"))
     if job.parameter_servers and job.start != "tensorflow":

@@ -114,7 +114,14 @@ def _fits(job: Job, toolchain: Toolchain | None, nodes: Nodes) -> bool:
 
 
 def image_of(job: Job, site: Site, toolchain: Toolchain | None) -> str | None:
-    """The job's image as it names it, or the toolchain's from the site's mirror; None where there is neither."""
+    """The image with the job's own files, else as the job names it, or the toolchain's from the site's mirror; None where there is none of them."""
+    if site.source is not None and site.source.image is not None:
+        return site.source.image
+    return base_image_of(job, site, toolchain)
+
+
+def base_image_of(job: Job, site: Site, toolchain: Toolchain | None) -> str | None:
+    """The same without the job's own files."""
     if job.image is not None:
         return job.image
     image = toolchain.image if toolchain is not None else None

@@ -13,6 +13,7 @@ from facts.names import GROUP_LABEL, POOL_LABEL
 
 if TYPE_CHECKING:
     from training.account import Account
+    from training.payload import Source
 
 OUTSIDE = frozenset({"sagemaker", "hyperpod", "parallelcluster"})
 """Launchers that bring nodes of their own: a node group says only of which type."""
@@ -117,6 +118,8 @@ class Site:
     """Names of node groups that AWS Batch may use."""
     account: "Account | None" = None
     """For launchers outside of the cluster; None where nothing is known of it."""
+    source: "Source | None" = None
+    """What the `source` of the job names; None without one, and where it was not read."""
 
     @property
     def partition(self) -> str:

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from trn.cli.control_characters import escaped
-from trn.cli.errors import INTERRUPTED, INTERRUPTION, MISUSE, CommandError, CompleteError, ended
+from trn.cli.errors import INTERRUPTED, INTERRUPTION, MISUSE, CommandError, CompleteError
 from trn.cli.streams import FULL, flush_output
-from trn.cli.voice import words
 
 
 def run_command(command: Callable[[], int]) -> int:
@@ -17,7 +16,7 @@ def run_command(command: Callable[[], int]) -> int:
     An error that no user can cause is a bug: it is not caught, so that its traceback shows.
     """
     try:
-        code = ended(command)
+        code = command()
         # What is left in the buffer may not fit on the device; at the interpreter's end it would be too late to say so.
         sys.stdout.flush()
         return code
@@ -28,7 +27,7 @@ def run_command(command: Callable[[], int]) -> int:
         known = error if isinstance(error, CommandError) else _as_command_error(error)
         if known is None:
             raise
-        sys.stderr.write(f"{escaped(words(str(known)))}\n")
+        sys.stderr.write(f"{escaped(str(known))}\n")
         return known.code
     finally:
         flush_output()

@@ -100,10 +100,13 @@ SECTIONS: Mapping[str, _Rows] = {
         CommandEntry(
             "submit", "jobs.submit.command:submit", asks=OUTSIDE, changes=True, file_hint=_JOB_FILE, next=("watch", "why", "logs", "cancel")
         ),
+        CommandEntry(
+            "run", "jobs.run.command:run", asks=OUTSIDE, changes=True, next=("watch", "why", "logs", "cancel")
+        ),
         CommandEntry("jobs", "jobs.listing.command:jobs", asks=(_AWS, _CLUSTER), next=("why", "logs")),
         CommandEntry("why", "jobs.why.command:why", asks=(_AWS, _CLUSTER)),
         CommandEntry(
-            "watch", "jobs.watch.command:watch", asks=(_AWS, _CLUSTER), unchecked={"stack": "log"}, file_hint="name a log, such as one that `trn logs` printed"
+            "watch", "jobs.watch.command:watch", asks=(_AWS, _CLUSTER), unchecked={"stack": "log"}, file_hint="name a file that holds a job's log"
         ),
         CommandEntry("logs", "jobs.logs.command:logs", asks=(_AWS, _CLUSTER)),
         CommandEntry("cancel", "jobs.cancel.command:cancel", asks=OUTSIDE, changes=True),

@@ -1,6 +1,7 @@
 """EKS: node groups."""
 
 from facts.catalogue import NEURON_TYPES
+from facts.neuron_releases import NEURON_AMI_TYPE
 from facts.resources.api_calls import ApiCall, Members, creation, same
 from facts.resources.eks_api import ABSENT, IN_USE, PART_STATES, TAGGING, described, only_role, part_grants
 from facts.resources.identity import by
@@ -29,7 +30,7 @@ def _nodes_lifetime(inputs: Inputs) -> Lifetime | None:
         return _EMPTY
     # A capacity block's type is in the launch template; such groups are Neuron groups all the same.
     types = inputs.get("instanceTypes")
-    neuron = inputs.get("amiType") == "AL2023_x86_64_NEURON" or (isinstance(types, list) and types[0] in NEURON_TYPES)
+    neuron = inputs.get("amiType") == NEURON_AMI_TYPE or (isinstance(types, list) and types[0] in NEURON_TYPES)
     return _NEURON if neuron else None
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from typing import Literal
 
+from facts.typed import made_again, typed
 from simulator.account import kinds
 from simulator.account.rule import Refusal, Stage
 from simulator.account.timeouts import ADDON_S, CAPACITY_S, HELM_S
@@ -163,7 +164,7 @@ def _launch(code: str, text: str, cause: str, fix: str) -> Callable[[Registratio
             code,
             shown,
             cause.format(name=group.inputs["nodeGroupName"], size=group.inputs["scalingConfig"]["desiredSize"]),
-            f"{fix}; then `pulumi up --replace '{group.urn}'`, since EKS does not try again by itself",
+            f"{fix}; then `{made_again(group.urn)}`, since EKS does not try again by itself",
             retry_s=CAPACITY_S,
             leaves="failed",
             remedy="replace",
@@ -178,7 +179,7 @@ def _degraded(addon: Registration) -> Refusal:
         "InsufficientNumberOfReplicas",
         f"waiting for EKS Add-On ({addon.id}) create: timeout while waiting for state to become 'ACTIVE' (last state: 'DEGRADED', timeout: 20m0s)",
         f"pods of {addon.inputs['addonName']} do not become ready",
-        "`kubectl describe pods -n kube-system` says why; then `pulumi up`",
+        f"`kubectl describe pods -n kube-system` says why; then `{typed('pulumi up')}`",
         retry_s=ADDON_S,
         leaves="unready",
         remedy="again",
@@ -191,7 +192,7 @@ def _webhook(registration: Registration) -> Refusal:
         'Internal error occurred: failed calling webhook: failed to call webhook: Post "https://volcano-admission-service.volcano-system.svc:443": '
         'no endpoints available for service "volcano-admission-service"',
         f"{registration.name} is guarded by a webhook whose Service has no endpoints yet",
-        "`pulumi up` again",
+        f"`{typed('pulumi up')}` again",
         remedy="again",
     )
 
@@ -204,7 +205,7 @@ def _pull_limit(release: Registration) -> Refusal:
         "DeadlineExceeded",
         text if release.type == kinds.RELEASE else f"'{release.inputs['metadata']['name']}' timed out waiting to be Ready",
         "ImagePullBackOff: toomanyrequests: You have reached your unauthenticated pull rate limit",
-        "set `addons.volcano.imageRegistry` to a mirror of your own, or wait six hours; then `pulumi up`",
+        f"set `addons.volcano.imageRegistry` to a mirror of your own, or wait six hours; then `{typed('pulumi up')}`",
         retry_s=float(release.inputs.get("timeout") or HELM_S),
         leaves="nothing" if atomic else "unready",
         remedy="again",

@@ -54,6 +54,9 @@ def _node(state: AccountState, item: CloudObject, number: int) -> tuple[str, Ent
     }
     if placement:
         entry["Placement"] = {"GroupName": placement}
+    reserved = (template.get("capacityReservationSpecification") or {}).get("capacityReservationTarget") or {}
+    if reserved.get("capacityReservationId"):
+        entry["CapacityReservationId"] = reserved["capacityReservationId"]
     if group.inputs.get("capacityType") == "SPOT":
         entry["InstanceLifecycle"] = "spot"
     if group.inputs.get("capacityType") == "CAPACITY_BLOCK":

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from facts.kubernetes_versions import minors_behind
+from facts.neuron_releases import NEURON_AMI_TYPE
+from facts.typed import typed
 from simulator import costs, latencies
 from simulator.account import kinds, view
 from simulator.account.allowances import Allowances
@@ -124,7 +126,7 @@ def node_effects(state: AccountState, change: Change, seed: int) -> Iterator[Nod
     group = new or old
     if group is None or group.type != kinds.NODE_GROUP or change.kind == "same":
         return
-    name, neuron = str(group.inputs["nodeGroupName"]), group.inputs.get("amiType") == "AL2023_x86_64_NEURON"
+    name, neuron = str(group.inputs["nodeGroupName"]), group.inputs.get("amiType") == NEURON_AMI_TYPE
     sizes = [view.desired_size(item) if item is not None else 0 for item in (old, new)]
     if change.kind in ("replace", "delete") and old is not None:
         seconds = latencies.seconds(old, "delete", seed) + (latencies.seconds(new, "create", seed) if new is not None else 0.0)
@@ -167,14 +169,14 @@ def _file_system(_state: AccountState, change: Change, old: Registration, gone: 
 
 def _group(state: AccountState, change: Change, old: Registration, gone: bool) -> Iterator[Caution]:
     name, size = old.inputs["nodeGroupName"], view.desired_size(old)
-    neuron = old.inputs.get("amiType") == "AL2023_x86_64_NEURON"
+    neuron = old.inputs.get("amiType") == NEURON_AMI_TYPE
     severity: Severity = "red" if neuron else "amber"
     stops = "jobs on them stop" if neuron else "their pods move"
     limits = not gone and any(path.startswith("scalingConfig.") for path in change.changed)
     if limits and change.new is not None and _SIZE in (change.new.options.get("ignoreChanges") or ()):
         # hashicorp/terraform-provider-aws internal/service/eks/node_group.go, Update: limits and size are sent together.
         sent = f"with its new limits EKS gets the size that Pulumi knows, {view.desired_size(change.new)} nodes"
-        do = "`pulumi up --refresh` reads the size first"
+        do = f"`{typed('pulumi up --refresh')}` reads the size first"
         yield Caution(severity, old.urn, f"node group {name} is autoscaled, and {sent}: of more nodes the others go, {stops}; {do}")
     if not size:
         return
@@ -185,7 +187,7 @@ def _group(state: AccountState, change: Change, old: Registration, gone: bool) -
     assert change.new is not None
     rolled, fewer = latencies.rolled_nodes(old, change.new), size - view.desired_size(change.new)
     if rolled and old.inputs.get("capacityType") == "CAPACITY_BLOCK":
-        empty = f"set `nodeGroups.{name}.size: 0` and run `pulumi up` first"
+        empty = f"set `nodeGroups.{name}.size: 0` and run `{typed('pulumi up')}` first"
         yield Caution("amber", old.urn, f"node group {name} is on a capacity block, whose update must find it empty: {empty}")
     elif rolled:
         extra = surge(state, old, change.new)

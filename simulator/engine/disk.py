@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
+from facts.typed import typed
 from simulator.account.disk import DamagedAccount, file_name, write_whole
 from simulator.engine.state import Held, Pending, State, key_of, object_key
 from simulator.recording import Registration
@@ -110,9 +111,7 @@ def _read(path: Path, make: Callable[[Any], T]) -> T:
         return make(json.loads(path.read_text()))
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         damaged = DamagedAccount(f"{path} was not written by the rehearsal's engine: {error!r}")
-        damaged.hint = (
-            "correct the file, or delete it: the engine then no longer knows of the resource, and `trn recover --orphans` looks for it"
-        )
+        damaged.hint = f"correct the file, or delete it: the engine then no longer knows of the resource, and `{typed('trn recover --orphans')}` looks for it"
         raise damaged from error
 
 

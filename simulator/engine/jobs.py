@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol
 
+from facts.typed import typed
 from simulator import latencies
 from simulator.account.rule import Refusal
 from simulator.account.world import World
@@ -226,7 +227,7 @@ class Protected(Same):
             if registration.urn == protected.urn
             else f'unable to replace resource "{protected.urn}" as part of replacing "{registration.urn}" as it is currently marked for protection',
             f"{protected.name} has the option protect",
-            f"remove the option from {protected.name} in the program, and run `pulumi up`: it may be replaced by the same run",
+            f"remove the option from {protected.name} in the program, and run `{typed('pulumi up')}`: it may be replaced by the same run",
         )
 
     def saved(self, state: State) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from facts.typed import made_again, typed
 from simulator import latencies
 from simulator.account.faults import Faults
 from simulator.account.judge import findings
@@ -45,7 +46,7 @@ def bring_up(engine: Engine, recording: Recording, *, tell: Tell = _silent) -> l
         failed = _failed(engine) - force if phase.ended_well else frozenset()
         if (phase.ended_well and not failed) or _stuck(runs):
             break
-        before, force = _fixed(engine, phase, "pulumi up") if not phase.ended_well else (_replacing(failed), failed)
+        before, force = _fixed(engine, phase, typed("pulumi up")) if not phase.ended_well else (_replacing(failed), failed)
     return runs
 
 
@@ -60,7 +61,7 @@ def _failed(engine: Engine) -> frozenset[str]:
 
 
 def _replacing(urns: frozenset[str]) -> tuple[str, ...]:
-    return tuple(f"pulumi up --replace '{urn}'" for urn in sorted(urns))
+    return tuple(made_again(urn) for urn in sorted(urns))
 
 
 def take_down(engine: Engine, *, tell: Tell = _silent) -> list[Run]:
@@ -75,7 +76,7 @@ def take_down(engine: Engine, *, tell: Tell = _silent) -> list[Run]:
         runs.append(Run(phase, before))
         if phase.ended_well or _stuck(runs):
             break
-        before, _ = _fixed(engine, phase, "pulumi destroy")
+        before, _ = _fixed(engine, phase, typed("pulumi destroy"))
     return runs
 
 

@@ -8,6 +8,7 @@ made. What was being deleted is refreshed. (Seen with CLI 3.260: `pulumi import 
 
 from collections.abc import Callable
 
+from facts.typed import made_again, typed
 from simulator.account import kinds
 from simulator.account.conflicts import identity
 from simulator.account.objects import CloudObject
@@ -25,14 +26,15 @@ DRAIN = "trn drain"
 
 def recover(state: State, world: World) -> list[str]:
     """Fix the state after a kill; gives the commands that do it."""
-    done = [CANCEL]
+    done = [typed(CANCEL)]
     for pending in state.pending:
         if pending.doing == "creating":
             _resume(pending.registration, state, world, done)
     waits = max((pending.remaining_s for pending in state.pending if pending.doing == "creating"), default=0.0)
     state.pending.clear()
     refresh(state, world)
-    return [*done, f"{RECOVER} (waits {waits:.0f} s for what AWS is still making)" if waits >= 1 else RECOVER]
+    again = typed(RECOVER)
+    return [*done, f"{again} (waits {waits:.0f} s for what AWS is still making)" if waits >= 1 else again]
 
 
 def _resume(registration: Registration, state: State, world: World, done: list[str]) -> None:
@@ -68,7 +70,7 @@ def refresh(state: State, world: World) -> None:
 def follow(refusal: Refusal, urn: str, state: State, world: World) -> tuple[list[str], frozenset[str]]:
     """Do what a fix says, as far as a machine can: the commands, and URNs that the next `up` is to replace."""
     if refusal.remedy == "replace":
-        return [f"pulumi up --replace '{urn}'"], frozenset({urn})
+        return [made_again(urn)], frozenset({urn})
     act = _ACTS.get(refusal.remedy)
     return (act(state, world) if act is not None else []), frozenset()
 
@@ -76,13 +78,13 @@ def follow(refusal: Refusal, urn: str, state: State, world: World) -> tuple[list
 def _sweep(state: State, world: World) -> list[str]:
     for name in [name for name, stray in world.state.strays.items() if stray.subnet_ids]:
         del world.state.strays[name]
-    return [SWEEP]
+    return [typed(SWEEP)]
 
 
 def _drain(state: State, world: World) -> list[str]:
     for name in [name for name in world.state.strays if name.startswith("pod on")]:
         del world.state.strays[name]
-    return [DRAIN]
+    return [typed(DRAIN)]
 
 
 def drop_unreachable(state: State, world: World) -> None:
@@ -95,7 +97,7 @@ def drop_unreachable(state: State, world: World) -> None:
 
 def _forget(state: State, world: World) -> list[str]:
     drop_unreachable(state, world)
-    return [FORGET]
+    return [typed(FORGET)]
 
 
 _ACTS: dict[str, Callable[[State, World], list[str]]] = {"sweep": _sweep, "drain": _drain, "forget": _forget}

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from facts.typed import typed
 from simulator.account.cluster import RealCluster
 from simulator.account.disk import AccountFolder, Object, registration_of
 from simulator.account.faults import Faults
@@ -88,7 +89,7 @@ class Cloud:
         with self._lock:
             found = self.world.state.find(resource_type, resource_id)
             if found is None:
-                hint = "`pulumi refresh` drops it from the state; then `pulumi up`"
+                hint = f"`{typed('pulumi refresh')}` drops it from the state; then `{typed('pulumi up')}`"
                 return Refusal(
                     "NotFound", f"{resource_type} {resource_id} does not exist", "it was deleted outside Pulumi", hint, remedy="again"
                 )

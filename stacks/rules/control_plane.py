@@ -7,6 +7,7 @@ from facts.kubernetes_versions import KUBERNETES_VERSIONS, leaves_standard_suppo
 from facts.names import CONTROL_PLANE_ROLE
 from facts.problems import Problem
 from facts.regions import partition
+from facts.typed import typed
 from stacks.settings import LOG_RETENTION_DAYS, Settings
 
 
@@ -17,7 +18,7 @@ def kubernetes_version(settings: Settings) -> Iterator[Problem]:
         ends = KUBERNETES_VERSIONS[plane.kubernetes_version].standard_support_ends
         newer = [name for name in SUPPORTED_KUBERNETES if not leaves_standard_support_soon(name)]
         hint = (
-            f'for a new cluster set it to "{newer[0]}"; one that runs: `trn upgrade STACK --to {newer[0]}`, in the order that nodes allow;'
+            f'for a new cluster set it to "{newer[0]}"; one that runs: `{typed(f"trn upgrade STACK --to {newer[0]}")}`, in the order that nodes allow;'
             " or `controlPlane.supportType: EXTENDED` at 0.60 instead of 0.10 USD an hour"
         )
         wrong = f"standard support ends on {ends}, EKS would upgrade the control plane by itself then"

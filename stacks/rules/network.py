@@ -9,6 +9,7 @@ from facts.address_blocks import address_count, associates, block_of, is_documen
 from facts.endpoints import INTERFACE_ENDPOINTS, NO_REGIONAL_ENDPOINT, NODE_ENDPOINTS, SESSION_ENDPOINTS
 from facts.problems import Problem
 from facts.regions import CONTROL_PLANE_REFUSED_ZONES, REGIONS, near_regions, near_zone, zone_id_prefix, zone_ids
+from facts.typed import typed
 from stacks.addresses import address_needs, node_addresses
 from stacks.cluster import Call, calls_of, cluster_of
 from stacks.settings import Settings
@@ -181,7 +182,7 @@ def documentation_addresses(settings: Settings) -> Iterator[Problem]:
         if is_documentation(value):
             hint = (
                 "`pulumi config set --path 'trn:controlPlane.publicAccessCidrs[0]' \"$(curl -s https://checkip.amazonaws.com)/32\"`;"
-                " outside that list each `pulumi up` would wait 305 seconds for the endpoint"
+                f" outside that list each `{typed('pulumi up')}` would wait 305 seconds for the endpoint"
             )
             yield Problem(
                 f"controlPlane.publicAccessCidrs[{index}]", value, "an address reserved for documentation, which no host has",

@@ -12,6 +12,7 @@ from facts.names import EFA_LABEL, GROUP_LABEL
 from facts.problems import Problem, missing
 from facts.text_formats import LABEL_KEY, LABEL_VALUE, is_date
 from facts.toolchains import TOOLCHAINS, Toolchain, driver_conflict, hardware_conflict
+from facts.typed import typed
 from stacks.settings import CoreNodes, NodeGroup, Settings, largest_size, uses_efa
 
 LABEL_LIMIT = 63
@@ -180,7 +181,9 @@ def node_versions(settings: Settings) -> Iterator[Problem]:
     allowed = [f"1.{minor_number(plane) - behind}" for behind in range(KUBELET_SKEW + 1)]
     for base, group in _groups(settings).items():
         if group.kubernetes_version is not None and group.kubernetes_version not in allowed:
-            hint = "remove it: nodes then follow the control plane, and `trn upgrade` moves both in the order that the skew allows"
+            hint = (
+                f"remove it: nodes then follow the control plane, and `{typed('trn upgrade')}` moves both in the order that the skew allows"
+            )
             wrong = f"not within the skew that a control plane of {plane} allows"
             yield Problem(f"{base}.kubernetesVersion", group.kubernetes_version, wrong, ", ".join(allowed), hint)
 
@@ -196,7 +199,7 @@ def release_notices(settings: Settings) -> Iterator[str]:
     releases |= {f"nodeGroups.{name}.releaseVersion": group.release_version for name, group in settings.node_groups.items()}
     for path, release in releases.items():
         if release is not None and neuron_releases.ami_date(release) > published.NEWEST_KNOWN:
-            yield f"{path} {release} is newer than {published.NEWEST_KNOWN}, the newest release known here: `trn check` asks AWS whether it is there"
+            yield f"{path} {release} is newer than {published.NEWEST_KNOWN}, the newest release known here: `{typed('trn check')}` asks AWS whether it is there"
 
 
 def _driver_and_runtime(name: str, group: NodeGroup, toolchain: Toolchain, minor: str) -> Iterator[Problem]:

@@ -5,6 +5,7 @@ from addons.neuron import NeuronSettings
 from facts.catalogue import NEURON_TYPES, known_zone_ids
 from facts.lustre import ORIGINAL_CAPACITY_GIB, ORIGINAL_MBPS, ORIGINAL_MBPS_PER_TIB, throughput_mbps, usd_per_hour
 from facts.regions import zone_id_prefix
+from facts.typed import typed
 from stacks.cluster import is_isolated
 from stacks.rules.addons import addon_notices
 from stacks.rules.money import money_notices
@@ -25,7 +26,9 @@ def notices(settings: Settings) -> list[str]:
     if any(True for _ in documentation_addresses(settings)):
         said.append("publicAccessCidrs holds a documentation address: it is accepted in a rehearsal and in practice, and refused on AWS")
     if not plane.public_access_cidrs:
-        said.append("there is no public endpoint: `pulumi up` and kubectl must run inside the VPC; docs/private.md has the steps")
+        said.append(
+            f"there is no public endpoint: `{typed('pulumi up')}` and kubectl must run inside the VPC; docs/private.md has the steps"
+        )
     said += _slow_file_system(settings)
     if is_isolated(settings):
         said.append(

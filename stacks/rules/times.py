@@ -8,6 +8,7 @@ from facts import capacity_blocks, cron
 from facts.capacity_blocks import Window
 from facts.names import SCHEDULED_GROUP_NAME_LIMIT
 from facts.problems import Problem
+from facts.typed import typed
 from stacks.settings import NodeGroup, Settings, sized_by_time
 
 
@@ -104,8 +105,8 @@ def time_notices(settings: Settings) -> Iterator[str]:
                 " nodes are not drained earlier than 40 minutes before its end"
             )
         if group.schedule is not None:
-            until = f"until {group.schedule.up_at}" if group.schedule.up_at else "until `trn scale`"
+            until = f"until {group.schedule.up_at}" if group.schedule.up_at else f"until `{typed('trn scale')}`"
             yield (
                 f"nodeGroups.{name} has no nodes from {group.schedule.down_at} {until} ({group.schedule.time_zone}): jobs there get SIGTERM and"
-                " save a checkpoint; a changed `size` takes effect the next time it goes up, or with `trn scale`"
+                f" save a checkpoint; a changed `size` takes effect the next time it goes up, or with `{typed('trn scale')}`"
             )

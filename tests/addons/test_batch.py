@@ -12,10 +12,10 @@ from addons.batch.component import pod_properties, service_role_arn
 from facts.catalogue import NEURON_TYPES
 from facts.node_resources import DAEMONS_CPU_MILLIS, DAEMONS_MEMORY_MIB, allocatable
 from simulator.account import kinds
-from simulator.aws_requests import aws_request
-from simulator.aws_shapes import shape_errors
+from simulator.aws_requests import aws_requests
 from simulator.engine.change import Changed, rehearse_change
 from simulator.recording import Recording, Registration
+from tests.simulator.aws_shapes import shape_errors
 from tests.stacks.test_dev_stack import only
 from tests.support import ROOT, dev_configuration, merged, record_stack
 
@@ -70,7 +70,7 @@ def test_a_job_fits_on_a_whole_node_and_takes_all_its_devices(name: str):
 def test_a_job_definition_is_what_batch_takes():
     """Checked against the API's own shape: a member that it does not know fails the run."""
     definition = only("JobDefinition", f"batch-{GROUP}", running("registry.example/train:1.0"))
-    request = aws_request(definition)
+    (request,) = aws_requests(definition)
     assert request is not None
     assert shape_errors(request) == []
     pod = request.parameters["eksProperties"]["podProperties"]

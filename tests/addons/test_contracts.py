@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from addons.contract import is_open, load, unknown_keys
+from addons.contract import load
 from addons.declaration import Declaration
 from addons.efa.values import efa_values
 from addons.neuron import NeuronSettings
@@ -18,6 +18,7 @@ from addons.volcano import VolcanoSettings
 from addons.volcano.values import volcano_values
 from facts.charts import Contract, ContractError, contracts
 from tests.addons.cases import CASES
+from tests.addons.contract_keys import is_open, unknown_keys
 from tests.stacks.addon_sets import ALTERNATIVES, everything
 from tests.support import merged, record_stack
 

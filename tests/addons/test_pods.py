@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from addons.contract import load
-from addons.images import value_at
 from addons.slurm.values import GROUP_LABEL
 from facts.catalogue import CORE_TYPES, NEURON_TYPES
 from facts.charts import Contract
 from facts.names import EFA_LABEL, NEURON_TAINT
 from simulator.recording import Registration
 from tests.addons.cases import CASES
+from tests.addons.contract_keys import value_at
 from tests.stacks.addon_sets import ALTERNATIVES
 from tests.stacks.order_laws import RELEASE
 from tests.stacks.test_addons import recorded

@@ -7,14 +7,15 @@ from types import ModuleType
 import pytest
 
 from addons import registry, versions
-from addons.contract import load, load_managed
+from addons.contract import load
 from addons.declaration import Declaration, DeclarationError
-from addons.images import mirror_values, mirrored, overlaid, value_at
+from addons.images import mirror_values, mirrored, overlaid
 from addons.registry import REGISTRY, SWITCHED, refuse_shared_keys, refuse_unknown_keys
 from addons.versions import SUPPORTED_KUBERNETES, Chart
 from facts.charts import ContractError, contracts
 from stacks.addon_sections import Addons
 from tests.addons.cases import CASES
+from tests.addons.contract_keys import load_managed, value_at
 from trn.run_command import run_command
 
 CHARTS = [chart for declaration in REGISTRY for chart in declaration.charts]
@@ -118,7 +119,7 @@ def test_every_managed_add_on_has_a_contract_of_its_pinned_builds(declaration: D
 
 def test_a_managed_add_on_pinned_anew_is_refused_until_its_contract_is_read(monkeypatch: pytest.MonkeyPatch):
     """The message names the file."""
-    monkeypatch.setattr("addons.contract.managed_addon_version", lambda addon, minor: "v9.9.9-eksbuild.1")
+    monkeypatch.setattr("tests.addons.contract_keys.managed_addon_version", lambda addon, minor: "v9.9.9-eksbuild.1")
     with pytest.raises(ContractError, match=r"coredns is pinned at v9\.9\.9-eksbuild\.1") as refusal:
         load_managed("coredns")
     assert "addons/core/contracts/coredns.yaml" in refusal.value.hint

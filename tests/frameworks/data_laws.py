@@ -1,42 +1,46 @@
-"""Laws of BERT's data, run by a Python that has NumPy: `data_laws.py FOLDER_OF_THE_RECIPE FOLDER_TO_WRITE_TO`. Fails by an assertion."""
+"""Laws of BERT's data, run by a Python that has NumPy: `data_laws.py FOLDERS_OF_MODULES... FOLDER_TO_WRITE_TO`. Fails by an assertion."""
 
-# NumPy is in the environment of a framework, the module in the folder of the recipe.
+# NumPy is in the environment of a framework, the modules in the folders of the recipes.
 # pyright: reportMissingImports=false
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, sys.argv[1])
+sys.path.extend(sys.argv[1:-1])
 import pretraining_data as data
+import token_data
 
 VOCABULARY, LENGTH, PREDICTIONS, SEED = 512, 32, 5, 7
 
 
-def tokenised(folder: Path) -> data.Tokenised:
-    """Four documents of three sentences; each token says its document in its hundreds."""
+def packed(folder: Path) -> data.Packed:
+    """Two shards of two documents of three sentences; each token says its document in its hundreds."""
     lengths = np.random.default_rng(1).integers(4, 12, 12)
-    tokens = np.concatenate([np.full(length, 100 * (number // 3) + 10) for number, length in enumerate(lengths)])
-    np.save(folder / "tokens.npy", tokens.astype(np.uint16))
-    np.save(folder / "sentences.npy", np.concatenate([[0], np.cumsum(lengths)]))
-    np.save(folder / "documents.npy", np.array([0, 3, 6, 9, 12]))
-    np.save(folder / "special.npy", np.array([0, 1, 2, 3]))
-    return data.Tokenised(str(folder))
+    shards = []
+    for number in range(2):
+        own, name = lengths[6 * number : 6 * number + 6], f"train-{number:05}"
+        tokens = np.concatenate([np.full(length, 100 * (2 * number + place // 3) + 10) for place, length in enumerate(own)])
+        starts = np.concatenate([[0], np.cumsum(own)])
+        for part, kind, values in (("tokens", "<u2", tokens), ("sentences", "<u4", starts), ("documents", "<u4", starts[::3])):
+            values.astype(kind).tofile(folder / f"{name}.{part}")
+        shards.append({"name": name, "tokens": len(tokens), "documents": 2, "sentences": 6, "sha256": ""})
+    index = {
+        "format": token_data.FORMAT, "fingerprint": "f" * 64, "type": "uint16",
+        "tokenizer": {"name": "none", "sha256": "", "vocabulary": VOCABULARY},
+        "special": {"padding": 0, "class": 1, "separator": 2, "mask": 3, "begin": None, "end": None},
+        "splits": {"train": {"tokens": int(lengths.sum()), "documents": 4, "sentences": 12, "shards": shards}},
+    }  # fmt: skip
+    (folder / token_data.INDEX).write_text(json.dumps(index))
+    return data.Packed(str(folder), VOCABULARY, token_data.TRAIN)
 
 
 def made(text: Any, first: int, count: int) -> dict[str, np.ndarray]:
     """Samples of a text."""
     return data.batch(text, first, count, LENGTH, PREDICTIONS, VOCABULARY, SEED)
-
-
-def every_sample_comes_once_in_an_epoch() -> None:
-    for samples in (1, 2, 12, 97, 4096):
-        for epoch in (0, 3):
-            seen = [data.position(epoch * samples + place, samples, SEED) for place in range(samples)]
-            assert sorted(index for _, index in seen) == list(range(samples)), samples
-            assert {found for found, _ in seen} == {epoch}
 
 
 def a_batch_is_its_samples_one_by_one(text: Any) -> None:
@@ -66,7 +70,7 @@ def shapes_are_always_the_same(text: Any) -> None:
         assert found["positions"].shape == found["labels"].shape == found["weights"].shape == (3, PREDICTIONS)
 
 
-def what_follows_is_of_the_same_document(text: data.Tokenised) -> None:
+def what_follows_is_of_the_same_document(text: data.Packed) -> None:
     random = np.random.default_rng(3)
     nexts = 0
     for index in range(12):
@@ -74,14 +78,13 @@ def what_follows_is_of_the_same_document(text: data.Tokenised) -> None:
             first, second, other = text.pair(index, LENGTH - 3, random)
             assert len(first) > 0
             assert len(first) + len(second) <= LENGTH - 3
-            if not other:
-                nexts += 1
-                assert set(second // 100) == {first[-1] // 100}
+            same = set(second // 100) == {first[-1] // 100}
+            assert same != bool(other)
+            nexts += not other
     assert nexts > 20
 
 
-every_sample_comes_once_in_an_epoch()
-of_documents = tokenised(Path(sys.argv[2]))
+of_documents = packed(Path(sys.argv[-1]))
 for some in (data.Generated(VOCABULARY), of_documents):
     a_batch_is_its_samples_one_by_one(some)
     what_is_masked_can_be_checked(some)

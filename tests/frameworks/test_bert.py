@@ -13,7 +13,7 @@ from tests.frameworks.jobs import Job
 from training import payload
 
 pytestmark = pytest.mark.frameworks
-OPTIONS = ("--size", "tiny", "--steps", "12", "--checkpoint-steps", "4")
+OPTIONS = ("--data", "generated", "--size", "tiny", "--steps", "12", "--checkpoint-steps", "4")
 KILLED_AFTER, RESUMED_FROM = 6, 4
 
 
@@ -91,7 +91,7 @@ def test_a_checkpoint_of_another_training_is_refused(job, whole):
 
 def test_the_second_phase_begins_with_the_weights_of_the_first(job, whole, tmp_path):
     """Twice as long sequences, moments anew: its first loss is that of a model that has learnt."""
-    second = ("--size", "tiny", "--steps", "2", "--phase", "2", "--from", str(job.folder / "checkpoints"))
+    second = ("--data", "generated", "--size", "tiny", "--steps", "2", "--phase", "2", "--from", str(job.folder / "checkpoints"))
     found = replace(job, folder=tmp_path).run(*second)
     assert found.event("resumed").step == 0
     assert found.losses[1] < whole[1] - 0.1
@@ -99,26 +99,18 @@ def test_the_second_phase_begins_with_the_weights_of_the_first(job, whole, tmp_p
 
 def test_jax_and_pytorch_train_the_same_model(python, compiled, tmp_path):
     """Same data, first weights, model and optimizer; without dropout only rounding differs."""
-    options = ("--size", "tiny", "--steps", "6", "--dropout", "0")
+    options = ("--data", "generated", "--size", "tiny", "--steps", "6", "--dropout", "0")
     jax = Job(python("jax"), tmp_path / "jax", "bert", "jax", variables=(("JAX_COMPILATION_CACHE_DIR", str(compiled)),)).run(*options)
     torch = Job(python("torch"), tmp_path / "torch", "bert", "torchrun").run(*options)
     assert torch.losses == pytest.approx(jax.losses, rel=2e-3)
 
 
 def test_the_laws_of_the_data_hold(python, tmp_path):
-    """Generated text and text from files; NumPy is in the framework's environment alone."""
+    """Generated text and text of a set; NumPy is in the framework's environment alone."""
     laws = Path(__file__).with_name("data_laws.py")
-    done = subprocess.run([python("jax"), laws, payload.RECIPES / "bert", tmp_path], capture_output=True, text=True, check=False)
+    folders = (payload.RECIPES / "bert", payload.SHARED, payload.ENTRY)
+    done = subprocess.run([python("jax"), laws, *folders, tmp_path], capture_output=True, text=True, check=False)
     assert done.stdout == "laws hold\n", done.stderr
-
-
-def test_text_from_files_trains_as_generated_text_does(python, compiled, tmp_path):
-    """`data.path` of the job file; the samples are those of the laws."""
-    laws = Path(__file__).with_name("data_laws.py")
-    subprocess.run([python("jax"), laws, payload.RECIPES / "bert", tmp_path], capture_output=True, check=True)
-    variables = (("JAX_COMPILATION_CACHE_DIR", str(compiled)), ("TRN_DATA", str(tmp_path)))
-    losses = Job(python("jax"), tmp_path / "job", "bert", "jax", variables=variables).run("--size", "tiny", "--steps", "12").losses
-    assert losses[12] < losses[1]
 
 
 def test_both_nodes_end_within_seconds_when_a_worker_is_killed(job, tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from tests.frameworks.jobs import Job
 
 pytestmark = pytest.mark.frameworks
-BERT = ("--size", "tiny", "--steps", "8", "--checkpoint-steps", "4")
+BERT = ("--data", "generated", "--size", "tiny", "--steps", "8", "--checkpoint-steps", "4")
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_bert_trains_by_xla_in_one_process(job, tmp_path):
 
 
 def test_hugging_face_trainer_stops_with_a_checkpoint_and_goes_on(job):
-    options = ("--size", "tiny", "--steps", "16", "--checkpoint-steps", "50")
+    options = ("--data", "generated", "--size", "tiny", "--steps", "16", "--checkpoint-steps", "50")
     # The environment has PyTorch/XLA as well, which Trainer would take.
     trainer = job("hf-trainer", variables=(("USE_TORCH_XLA", "0"),))
     (node,) = trainer.launch(*options)
@@ -118,16 +118,16 @@ XLA = (("PJRT_DEVICE", "CPU"),)
 def test_hugging_face_trainer_exchanges_on_the_device(job):
     """On a device that is not the processor's: a tensor of the processor in a collective ended the job after its first step."""
     trainer = job("hf-trainer", workers=1, variables=XLA, on_fake_core=True)
-    node = trainer.run("--size", "tiny", "--steps", "3", "--checkpoint-steps", "3")
+    node = trainer.run("--data", "generated", "--size", "tiny", "--steps", "3", "--checkpoint-steps", "3")
     assert sorted(node.losses) == [1, 2, 3]
 
 
 def test_bert_trains_within_what_a_core_has(job, tmp_path):
     """And ends where it asks for more: the fake core's memory is a limit, not a wish."""
     within = job("bert", workers=1, folder=tmp_path / "within", variables=(("FAKE_CORE_MIB", "2000"),), on_fake_core=True)
-    assert sorted(within.run("--size", "tiny", "--steps", "2").losses) == [1, 2]
+    assert sorted(within.run("--data", "generated", "--size", "tiny", "--steps", "2").losses) == [1, 2]
     (node,) = job("bert", workers=1, folder=tmp_path / "beyond", variables=(("FAKE_CORE_MIB", "2000"),), on_fake_core=True).launch(
-        "--size", "tiny", "--steps", "2", "--batch", "20000"
+        "--data", "generated", "--size", "tiny", "--steps", "2", "--batch", "20000"
     )
     assert node.end() not in (0, 75)
     assert "memory" in "".join(node.errors)
@@ -136,7 +136,7 @@ def test_bert_trains_within_what_a_core_has(job, tmp_path):
 def test_an_unknown_variable_of_the_runtime_is_refused(job):
     """The runtime itself ignores it without a word."""
     (node,) = job("bert", workers=1, variables=(("NEURON_RT_EXEC_TIMEOUTS", "60"),), on_fake_core=True).launch(
-        "--size", "tiny", "--steps", "1"
+        "--data", "generated", "--size", "tiny", "--steps", "1"
     )
     assert node.end() == 1
     assert "not documented: NEURON_RT_EXEC_TIMEOUTS" in "".join(node.errors)

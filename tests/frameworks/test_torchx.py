@@ -15,7 +15,7 @@ from training.metrics_line import Step, parse
 
 pytestmark = pytest.mark.frameworks
 COMPONENT = Path(__file__).with_name("torchx_nodes.py")
-OPTIONS = ("--size", "tiny", "--steps", "8", "--checkpoint-steps", "4")
+OPTIONS = ("--data", "generated", "--size", "tiny", "--steps", "8", "--checkpoint-steps", "4")
 
 
 @pytest.fixture

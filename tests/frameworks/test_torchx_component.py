@@ -19,8 +19,14 @@ pytestmark = pytest.mark.frameworks
 CASES: dict[str, dict[str, Any]] = {
     "xla": {"checkpoints": {"path": "/fsx/checkpoints"}, "rendezvous": "etcd"},
     "jax": {"toolchain": "jax-2.32", "nodes": 3, "restarts": {"max": 1}, "command": ["sh", "-c", "echo $HOME ${rank0_env} $$"]},
+    "bert, with all that a file says": {
+        "recipe": "bert", "command": [], "args": ["--data", "generated", "--steps", "7"], "nodes": 1, "devices": 4, "timeLimit": "2h", "priority": "high",
+        "environment": {"WORDS": "a 'b' $c"}, "data": {"path": "/fsx/data"}, "cache": {"path": "/fsx/cache/bert"},
+        "mounts": [{"path": "/fsx"}, {"path": "/models", "claim": "models", "readOnly": True}],
+        "checkpoints": {"path": "/fsx/bert", "grace": "4m"}, "restarts": {"max": 2, "hangAfter": "1h"},
+    },
     "own image": {"toolchain": "none", "image": "r.example/train:1", "mounts": []},
-}
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -54,6 +60,8 @@ def place(spec: dict[str, Any]) -> dict[str, Any]:
         "selector": spec["nodeSelector"],
         "tolerations": spec["tolerations"],
         "grace": spec["terminationGracePeriodSeconds"],
+        "time limit": spec.get("activeDeadlineSeconds"),
+        "priority": spec.get("priorityClassName"),
         "restart": spec["restartPolicy"],
         "mounts": {mount["mountPath"]: claims[mount["name"]] for mount in container["volumeMounts"] if mount["name"] in claims},
     }
@@ -85,3 +93,15 @@ def test_every_pod_of_the_gang_is_needed(dry_run):
     spec = dry_run()["spec"]
     assert "minAvailable" not in spec
     assert all(policy["action"] == "RestartJob" for task in spec["tasks"] for policy in task["policies"])
+
+
+def test_a_job_file_is_run_by_hand(python):
+    """As a person types it: the recipe's own file, with what only the stack knows."""
+    words = ["run", "--dryrun", "--workspace", "", "-s", "kubernetes", "-cfg", "namespace=training,queue=training,validate_spec=False"]
+    component = ["training/torchx/component.py:trn_job", "--job", "training/recipes/bert/job.yaml", "--claim", "fsx-claim"]
+    nodes = ["--instance", "trn1.32xlarge", "--node_group", "trn1-32xl", "--toolchain", "xla-2.30"]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")} | {"PYTHONPATH": str(ROOT)}
+    command = [str(python("torchx").parent / "torchx"), *words, *component, *nodes]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "aws.amazon.com/neuron" in done.stdout

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from facts.neuron_releases import AMI_RELEASES
 from facts.resources.api_calls import Creation, boolean
 from facts.resources.table import TYPES
-from simulator.aws_requests import NotMapped, Request, aws_request, aws_requests
-from simulator.aws_shapes import BORROWED_ENUMS, DOCUMENTED_VALUES, Shape, service_model, shape_errors
+from simulator.aws_requests import NotMapped, Request, aws_requests
 from simulator.recording import Registration
+from tests.simulator.aws_shapes import BORROWED_ENUMS, DOCUMENTED_VALUES, Shape, service_model, shape_errors
 from tests.stacks import external_networks
 from tests.stacks.addon_sets import ALTERNATIVES
 from tests.stacks.test_addons import recorded
@@ -177,7 +177,7 @@ def test_each_notification_of_a_budget_is_a_call_with_all_its_subscribers() -> N
 
 def test_every_resource_is_made_by_one_call_of_its_own() -> None:
     """The first request is the one that makes the resource: others only finish it."""
-    assert {request.operation for item in resources("dev") if (request := aws_request(item))} >= {
+    assert {request.operation for item in resources("dev") for request in aws_requests(item)[:1]} >= {
         "CreateCluster", "CreateNodegroup", "CreateLaunchTemplate", "CreateVpc", "CreateInternetGateway", "CreateKey", "CreateLogGroup",
         "CreateFileSystem", "CreateOrUpdateTags",
     }  # fmt: skip
@@ -269,7 +269,7 @@ def test_a_request_that_aws_would_refuse_is_caught(resource_type: str, path: tup
 def test_an_input_that_no_call_takes_is_an_error(resource_type: str, path: tuple[str | int, ...], message: str) -> None:
     """An input left out silently would look checked: the message names resource and key, and the likely spelling."""
     with pytest.raises(NotMapped, match=re.escape(message)) as refusal:
-        aws_request(with_input(resource_type, path, 1))
+        aws_requests(with_input(resource_type, path, 1))
     assert str(refusal.value).startswith(f"{resource_type} ")
 
 
@@ -294,19 +294,19 @@ def test_a_type_without_a_call_is_an_error() -> None:
     """A type skipped silently would count as checked."""
     bucket = dataclasses.replace(resources("dev")[0], type="aws:s3/bucket:Bucket", name="data")
     with pytest.raises(NotMapped, match="aws:s3/bucket:Bucket data: no API call is known for this type"):
-        aws_request(bucket)
+        aws_requests(bucket)
 
 
 def test_a_rule_without_a_peer_makes_no_call_and_is_an_error() -> None:
     """EC2 needs a block or a group to open a port to; a rule without either must not pass as an empty list of requests."""
     with pytest.raises(NotMapped, match="one of `cidrIpv4`, `referencedSecurityGroupId` is missing"):
-        aws_request(with_input(INGRESS, ("referencedSecurityGroupId",), None))
+        aws_requests(with_input(INGRESS, ("referencedSecurityGroupId",), None))
 
 
 def test_what_is_no_resource_of_aws_makes_no_request() -> None:
     """Components, providers and Kubernetes objects never reach an API of AWS."""
     others = [item for item in record_stack(dev_configuration()) if not item.custom or not item.type.startswith("aws:")]
-    assert {aws_request(item) for item in others} == {None}
+    assert {aws_requests(item) for item in others} == {()}
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from addons.contract import load, load_managed
+from addons.contract import load
 from addons.kueue.objects import FRAMEWORKS
 from addons.registry import FOLDER_OF, REGISTRY, SWITCHED
 from facts.endpoints import INTERFACE_ENDPOINTS, NODE_ENDPOINTS, called_services
@@ -20,6 +20,7 @@ from simulator.recording import Recording, Registration
 from stacks.cluster import cluster_of
 from stacks.config import parse_settings
 from stacks.settings import Settings
+from tests.addons.contract_keys import load_managed
 from tests.stacks.addon_sets import ALTERNATIVES, everything, only_with_needs
 from tests.stacks.order_laws import ADDON_LAWS, RELEASE, violations
 from tests.stacks.samples import PRIVATE

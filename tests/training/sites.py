@@ -52,7 +52,7 @@ def site_of_type(instance_type: str, **changes: Any) -> Site:
 
 def job(**keys: Any) -> Job:
     """A job of two nodes, with keys as its file spells them."""
-    return parse_job({"name": "bert", "command": ["python3", "train.py"], "nodes": 2, **keys})
+    return parse_job({"name": "bert", "command": ["python3", "/fsx/train.py"], "nodes": 2, **keys})
 
 
 EVERYTHING = site(addons=SITE.addons | {"trainingOperator", "mpiOperator", "kubeRay"})

@@ -117,7 +117,11 @@ REQUESTS = {
 }
 
 
-@pytest.mark.parametrize("keys", [{}, FULL, {"recipe": "bert", "command": [], "toolchain": "jax-2.32"}], ids=["small", "full", "recipe"])
+@pytest.mark.parametrize(
+    "keys",
+    [{}, FULL, {"recipe": "bert", "command": [], "args": ["--data", "generated"], "toolchain": "jax-2.32"}],
+    ids=["small", "full", "recipe"],
+)
 @pytest.mark.parametrize("name", ["batch", "hyperpod", "sagemaker"])
 def test_requests_are_valid_by_botocores_models(name: str, keys: dict[str, Any]):
     """Names, types and required members, and beyond what botocore itself checks the lengths, patterns and enumerations of the model."""
@@ -147,7 +151,7 @@ def test_instance_types_are_those_of_the_model(shape: str, types: tuple[str, ...
 
 def test_a_sagemaker_container_unpacks_the_files_and_runs_the_command(tmp_path: Path):
     """The entry point as the request has it, with other folders: what it writes is what other pods mount."""
-    (document,) = documents("sagemaker", recipe="bert", command=[], toolchain="jax-2.32")
+    (document,) = documents("sagemaker", recipe="bert", command=[], args=["--data", "generated"], toolchain="jax-2.32")
     body = json.loads(document.text)
     (tmp_path / "h.json").write_text(json.dumps(body["HyperParameters"]))
     shell, option, script, name, first, second, source, path = body["AlgorithmSpecification"]["ContainerEntrypoint"]
@@ -223,7 +227,7 @@ def test_a_slurm_job_that_used_up_its_time_is_not_queued_again(slurm):
 
 def test_a_recipes_script_is_run_from_the_jobs_own_folder():
     """/trn is a pod's; on Slurm's nodes it may not be written."""
-    (document,) = documents("slurm", recipe="bert", command=[], toolchain="jax-2.32")
+    (document,) = documents("slurm", recipe="bert", command=[], args=["--data", "generated"], toolchain="jax-2.32")
     assert '-- python3 "$files"/train.py' in document.text
 
 

@@ -88,7 +88,9 @@ def test_the_fewest_nodes_fit_and_half_of_them_do_not(name: str):
 def llama(*args: str, **keys: Any) -> Job:
     """A job of the recipe on one node of 64 devices, or what the keys say."""
     image = "registry.example/torch-neuron:2.33.0"
-    return parse_job({"name": "l", "recipe": "llama", "toolchain": "torch-2.33", "image": image, "args": [*args], **keys})
+    return parse_job(
+        {"name": "l", "recipe": "llama", "toolchain": "torch-2.33", "image": image, "args": ["--data", "generated", *args], **keys}
+    )
 
 
 TRN2 = site_of_type("trn2.48xlarge", largest_size=16)

@@ -1,12 +1,14 @@
 """Jobs of Kubeflow's and Ray's operators: roles, gangs, restarts, how workers are started, and what their states mean."""
 
 import json
+import re
 import shlex
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
+from tests.support import ROOT
 from tests.training.sites import EVERYTHING, NEEDED, group, job, site
 from training import launchers
 from training.check import problems
@@ -140,7 +142,7 @@ def test_mpirun_gives_each_rank_all_variables_of_the_job():
     given = {word for before, word in pairwise(command) if before == "-x"}
     assert {"FI_PROVIDER", "TRN_NODES", "TRN_ADDRESS"} <= names <= given
     assert command[command.index("-np") + 1] == "64"
-    assert command[command.index("python3") :] == ["python3", "/trn/entry.py", "--", "python3", "train.py"]
+    assert command[command.index("python3") :] == ["python3", "/trn/entry.py", "--", "python3", "/fsx/train.py"]
 
 
 def test_mpi_slots_are_the_workers_of_a_node():
@@ -182,9 +184,12 @@ def test_a_ray_job_gives_its_nodes_back_at_once():
     assert "ttlSecondsAfterFinished" not in spec
 
 
-def test_a_ray_job_without_an_image_is_refused():
-    """No toolchain's image has Ray."""
-    assert "image" in wrong(rayjob.LAUNCHER)
+def test_a_ray_job_without_an_image_is_told_how_ray_comes_into_it():
+    """No toolchain's image has Ray: the command that adds it builds from the recipe's folder, which names the Ray that the tests run."""
+    (found,) = (problem for problem in rayjob.problems(job(), site()) if problem.path == "image")
+    assert "trn image build dev training/recipes/ray-train --toolchain xla-2.30" in found.hint
+    (line,) = (ROOT / rayjob.WITH_RAY / "requirements.txt").read_text().splitlines()
+    assert line == "ray[default,train]==" + re.search(r"^ray==(.+)$", (ROOT / "training/requirements/torch.txt").read_text(), re.M)[1]
 
 
 def test_a_train_job_brings_a_runtime_of_its_own():

@@ -1,10 +1,11 @@
 """The entry script and the recipes read the variables that pods have, by the same names."""
 
 import re
+from dataclasses import replace
 
 from tests.training.sites import SITE, job
 from training.environment import environment
-from training.payload import FOLDER
+from training.payload import FOLDER, Source
 from training.plan import plan
 
 EVERYTHING = {
@@ -27,5 +28,6 @@ def test_what_is_read_is_what_is_set():
     """Two spellings of one variable fail without a word: it is not set, and that means the default."""
     files = [*FOLDER.glob("entry/*.py"), *FOLDER.glob("recipes/*/*.py")]
     read = {name for path in files for name in re.findall(r"\bTRN_[A-Z_]*[A-Z]\b", path.read_text())}
-    found = environment(plan(job(**EVERYTHING), SITE))
+    source = Source(("train.py",), image="r.example/own:1")
+    found = environment(plan(job(**EVERYTHING), replace(SITE, source=source)))
     assert read - OF_LAUNCHERS == {name for name in found if name.startswith("TRN_")} - NOT_READ

@@ -31,7 +31,6 @@ _ON_BLOCK = (
 )
 _POOL_ON_BLOCK = f"addons.karpenter.neuronPools.{POOL}={{instanceType: trn1.32xlarge, maxNodes: 2, {_BLOCK}}}"
 _NIGHTS = f"nodeGroups.{GROUP}.schedule={{downAt: 0 20 * * MON-FRI, upAt: 0 7 * * MON-FRI}}"
-_SINGLE = f"nodeGroups.{GROUP}={{instanceType: trn1.2xlarge, size: 1, efa: false}}"
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,15 @@ from training.account import Account
 from training.environment import environment
 from training.job import RESUME_EXIT_CODE, Job
 from training.launchers import launchers
+from training.lint.scripts import findings_of
 from training.recipes.llama.llama_options import SHAPES, parse
 from trn.engine.job_site import site_of
 from trn.engine.program import settings_of
 from trn.engine.stack_file import read_stack_file
+from trn.jobs.lint.script_view import script_lines
 from trn.jobs.rendering import Rendered, as_yaml, read_job, rendered
 
+SCRIPT = "docs/samples/scripts/gpu.py"
 SAMPLE = "docs/samples/jobs/bert.yaml"
 SHOWN_LINES = 14
 """Of the sample's objects: its beginning says enough."""
@@ -37,6 +40,12 @@ def job_file_page() -> str:
         f"Times are a whole number and `s`, `m`, `h` or `d`. Exit code {RESUME_EXIT_CODE} says that a worker stopped after a checkpoint.",
     )
     return key_page("Job file", introduction, Job)
+
+
+def script_page(text: str, root: Path) -> str:
+    """The page on scripts for GPUs, with what the lint says of one."""
+    found = findings_of((root / SCRIPT).read_text())
+    return between(text, "lint", "\n".join(["", "```console", f"$ trn lint {SCRIPT}", *script_lines(found, SCRIPT), "```", ""]))
 
 
 def toolchains_page() -> str:

@@ -27,7 +27,6 @@ JOBS: Mapping[str, Mapping[str, Any]] = {
     "rayjob": {"image": "registry.example/ray-torch-neuronx:2.60.0"},
     "sagemaker": {"image": "123456789012.dkr.ecr.us-west-2.amazonaws.com/bert:1.0"},
     "tfjob": {"toolchain": "none", "image": "registry.example/tensorflow:2.21.0", "start": "tensorflow"},
-    "torchx": {"timeLimit": None},
 }
 """What the sample says otherwise for a launcher; None leaves a key out."""
 STACKS: Mapping[str, Mapping[str, Any]] = {
@@ -113,11 +112,21 @@ def switches(launcher: Launcher) -> dict[str, Any]:
 
 def made(launcher: Launcher, root: Path) -> Rendered:
     """The sample on the shipped stack with what the launcher needs. Raises CompleteError where that is refused."""
+    return rendered(parse_job(sample(launcher, root)), site_for(launcher, root), SAMPLE)
+
+
+def site_for(launcher: Launcher, root: Path) -> Site:
+    """The shipped stack with what the launcher needs, as jobs meet it."""
     stack_file = read_stack_file("dev", root)
     configuration = dict(stack_file.configuration)
     configuration["addons"] = {**configuration["addons"], **switches(launcher)}
-    site = site_of(parse_settings(configuration, "dev", rehearsal=True), "dev")
-    return rendered(parse_job(sample(launcher, root)), _with_account(site, launcher, root), SAMPLE)
+    return _with_account(site_of(parse_settings(configuration, "dev", rehearsal=True), "dev"), launcher, root)
+
+
+def made_on(launcher: Launcher, keys: Mapping[str, Any], site: Site) -> tuple[list[Any], list[Any]]:
+    """Objects and documents of a job on a site. Raises CompleteError where that is refused."""
+    found = rendered(parse_job({**keys, "launcher": launcher.name}), site, SAMPLE)
+    return found.objects, found.documents
 
 
 def _with_account(site: Site, launcher: Launcher, root: Path) -> Site:

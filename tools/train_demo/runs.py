@@ -62,6 +62,8 @@ def run(python: Path, framework: str, scripts: Path, work: Path, name: str, kill
         "--",
         python,
         scripts / "train.py",
+        "--data",
+        "generated",
         "--size",
         "tiny",
         "--steps",

@@ -2,13 +2,15 @@
 
 It finds where the node stands in the job (launcher_variables.py), starts the workers as torchrun, `jax.distributed` or TensorFlow expect
 them (worker_commands.py), turns SIGTERM into a checkpoint, and keeps a heartbeat. Images differ, so the files of this folder need the
-standard library of Python 3.9 or later and nothing else; they lie side by side under /trn.
+standard library of Python 3.9 or later and nothing else; they lie side by side under /trn. Before it starts anything it looks whether
+the command's file is there (own_source.py): without it all nodes would wait for each other first.
 
 Exit codes: that of the first worker that failed (128 + the signal for one that was killed); 75 when the workers saved a checkpoint
-because they were asked to stop, or another node of the job is gone: start the job again and it resumes; 124 for a hung job; 2 when the variables are wrong.
+because they were asked to stop, or another node of the job is gone: start the job again and it resumes; 124 for a hung job; 127 when the
+command's file is not there; 2 when the variables are wrong.
 Environment of every pod: TRN_JOB, TRN_NODES, TRN_WORKERS_PER_NODE, TRN_CORES_PER_NODE (logical NeuronCores), TRN_START, TRN_PORT,
 TRN_HEARTBEAT, TRN_RENDEZVOUS, TRN_ETCD_ENDPOINT; of launchers that do not say it themselves TRN_ADDRESS (of node 0) and TRN_NODE_RANK.
-By keys of the job file TRN_HANG_AFTER_S (end a job that makes no step for so long; without it, never) and TRN_PARAMETER_SERVERS.
+By keys of the job file TRN_SOURCE (folder of the image with the job's own files), TRN_HANG_AFTER_S (end a job that makes no step for so long; without it, never) and TRN_PARAMETER_SERVERS.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ import figures
 import gang_id
 from kept import Kept
 from launcher_variables import EntryError, Place, read
+from own_source import NO_FILE, SourceError, leave_message, missing_file, working_folder
 from peers import Peers
 from worker_commands import Process, Settings, plan, settings
 
@@ -242,6 +245,13 @@ def children(parent: int) -> list[int]:
     return found
 
 
+def refused(why: str, code: int) -> int:
+    """The exit code, after it is said why nothing starts: in the log, and in the status of the pod."""
+    print(f"entry: {why}", file=sys.stderr)
+    leave_message(why)
+    return code
+
+
 def main(arguments: list[str]) -> int:
     """Runs the node; returns its exit code."""
     if "--" not in arguments or not arguments[arguments.index("--") + 1 :]:
@@ -252,15 +262,19 @@ def main(arguments: list[str]) -> int:
         with open(RESOURCE_CONFIG) as file:
             config = json.load(file)
         environment.update(SM_HOSTS=json.dumps(config["hosts"]), SM_CURRENT_HOST=config["current_host"])
+    command = arguments[arguments.index("--") + 1 :]
     try:
         asked, place = settings(environment), read(environment)
+        environment["TRN_SOURCE"] = folder = working_folder(environment, os.path.dirname(os.path.abspath(__file__)))
+        if wrong := missing_file(command, folder):
+            return refused(wrong, NO_FILE)
         if asked.rendezvous == "etcd" and asked.start == "torchrun":
             asked = asked._replace(run_id=gang_id.agree(asked.etcd, asked.job, place.rank, place.node_count))
         environment.update(exec_timeout(environment, asked))
-        processes = plan(place, asked, arguments[arguments.index("--") + 1 :], environment, sys.executable)
-    except EntryError as error:
-        print(f"entry: {error}", file=sys.stderr)
-        return 2
+        processes = plan(place, asked, command, environment, sys.executable)
+    except (EntryError, SourceError) as error:
+        return refused(str(error), 2)
+    os.chdir(folder)
     about = {"job": asked.job, "launcher": place.launcher, "node": place.rank, "nodes": place.node_count, "start": asked.start}
     return Node(asked, processes, about, others(place, asked, environment.get("TRN_CHECKPOINTS", ""))).wait()
 

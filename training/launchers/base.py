@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from facts.kubernetes_kinds import Resource
 from facts.problems import Problem
@@ -10,6 +10,9 @@ from training.job import Job
 from training.phase import Phase
 from training.pod import Object
 from training.site import Site
+
+SourceWay = Literal["packed", "image"]
+"""Packed beside the entry script, or as a layer of the image."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,8 @@ class Launcher:
     """Key of the add-on that brings it; None for what every cluster has."""
     needs: tuple[str, ...] = ()
     """What must be there beside the add-on, which nothing here sets up."""
+    takes_source: tuple[SourceWay, ...] = ("packed", "image")
+    """How it brings the files of a job's `source` to all its processes; none for a launcher that brings none."""
     documents: Callable[[Job, Site], list[Document]] = no_documents
     """What is submitted beside the objects, or in their place, in the order in which that is done. For a job without problems only."""
     problems: Callable[[Job, Site], Iterator[Problem]] = _no_problem

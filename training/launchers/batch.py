@@ -12,8 +12,8 @@ from facts.problems import Problem, missing
 from training.duration import seconds
 from training.job import RESUME_EXIT_CODE, Job
 from training.launchers.base import Document, Launcher
-from training.launchers.parts import STAYS, labels, metadata
-from training.payload import files
+from training.launchers.parts import STAYS, labels, metadata, no_claims
+from training.payload import job_files
 from training.phase import Phase
 from training.plan import Plan, nodes_of, plan
 from training.pod import Object, files_name, job_pod, pod_spec
@@ -33,7 +33,12 @@ def render(job: Job, site: Site) -> list[Object]:
     """The files, as a Secret: a pod of Batch's can mount no ConfigMap. Nothing in it is secret."""
     found = plan(job, site)
     return [
-        {"apiVersion": "v1", "kind": "Secret", "metadata": metadata(found, files_name(job.name)), "stringData": dict(files(job.recipe))}
+        {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": metadata(found, files_name(job.name)),
+            "stringData": dict(job_files(job.recipe, site.source)),
+        }
     ]
 
 
@@ -98,6 +103,7 @@ def _request(name: str, body: dict[str, Any], command: str, region: str) -> Docu
 
 def problems(job: Job, site: Site) -> Iterator[Problem]:
     """One node, and what Batch's pods and retries can say."""
+    yield from no_claims(site, "a pod of AWS Batch's has none (Batch API, EksPodProperties)")
     if nodes_of(job, site) is None:
         yield missing("launcher", "AWS Batch has no node group", hint="name one in `addons.batch.nodeGroups` of the stack file")
     if job.nodes > 1:

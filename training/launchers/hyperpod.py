@@ -97,7 +97,7 @@ LAUNCHER = Launcher(
     lacks=(
         "the job: what it makes are nodes for it; submit it with another launcher when they are there",
         "the AMI and its driver: HyperPod has images of its own, and nothing here checks the toolchain against them",
-        "the stack: its instances are none of the stack's; delete the HyperPod cluster before `pulumi destroy`",
+        "the stack: its instances are not the stack's; delete the HyperPod cluster before the stack is destroyed",
         *(f"a check that {need}" for need in NEEDS),
     ),
     restarts=(

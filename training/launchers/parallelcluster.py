@@ -102,10 +102,11 @@ def own_file_system(job: Job, title: str) -> Iterator[Problem]:
 LAUNCHER = Launcher(
     name="parallelcluster",
     title="ParallelCluster",
+    takes_source=("packed",),
     take_it="Slurm on EC2 instances is wanted, without Kubernetes, beside the stack and with its file system",
     lacks=(
         "the image: the AMI must bring driver, toolchain and Python; ParallelCluster's own AMIs have no Neuron driver",
-        "the stack: its instances are none of the stack's, `pulumi destroy` leaves them, and fails while they use its subnets",
+        "the stack: its instances are not the stack's: its destroy leaves them, and fails while they use its subnets",
         "capacity: it asks EC2 for instances of its own",
         "what Slurm lacks as well",
     ),

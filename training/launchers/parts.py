@@ -1,15 +1,17 @@
 """What the objects of several launchers have in common: names, labels, the files, the gang."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from facts.device_claims import claim_template
 from facts.names import JOB_LABEL, VOLCANO_SCHEDULER
+from facts.problems import Problem, missing
 from training.duration import seconds
 from training.job import Job
-from training.payload import files
+from training.payload import job_files
 from training.plan import Plan
 from training.pod import CONTAINER, Object, claim_name, files_name, job_pod, pod_spec
+from training.site import Site
 
 TOOLCHAIN_LABEL, LAUNCHER_LABEL = "trn/toolchain", "trn/launcher"
 GROUP_ANNOTATION = "scheduling.k8s.io/group-name"
@@ -33,7 +35,12 @@ def metadata(plan: Plan, name: str = "") -> Object:
 def files_object(plan: Plan) -> Object:
     """The ConfigMap that every pod mounts at /trn."""
     job = plan.job
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata(plan, files_name(job.name)), "data": dict(files(job.recipe))}
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": metadata(plan, files_name(job.name)),
+        "data": dict(job_files(job.recipe, plan.site.source)),
+    }
 
 
 def own_objects(plan: Plan) -> list[Object]:
@@ -64,6 +71,13 @@ def headless_service(plan: Plan, selector: dict[str, str]) -> Object:
     """Names of the pods, also before they are ready: the first is where the others meet."""
     spec = {"clusterIP": "None", "publishNotReadyAddresses": True, "selector": selector}
     return {"apiVersion": "v1", "kind": "Service", "metadata": metadata(plan), "spec": spec}
+
+
+def no_claims(site: Site, why: str) -> Iterator[Problem]:
+    """For what cannot write a claim into its pods. `why`: the reason, with its source."""
+    if "dra" in (site.devices, site.efa_devices):
+        hint = "take volcano, jobset or indexed-job, or `device-plugin` for `addons.neuron.devices` and `addons.efa.devices`"
+        yield missing("devices", f"the cluster {site.cluster} hands out devices by claims, and {why}", hint=hint)
 
 
 def pod_failure_policy(job: Job, *, ignore_disruptions: bool) -> Object:

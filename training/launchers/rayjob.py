@@ -16,13 +16,16 @@ from training.launchers.base import Launcher
 from training.launchers.kubeflow import groups_itself, no_exit_codes
 from training.launchers.parts import companion, metadata, network_topology, own_objects, pod_group, pod_template
 from training.phase import Phase
-from training.plan import Plan, plan
+from training.plan import Plan, plan, toolchain_of
 from training.pod import Object, job_pod
 from training.site import Site
 
 ADDON = "kubeRay"
 CORES = "neuron_cores"
 """Ray's name of NeuronCores, by which it also shares them out to its workers (ray-project/ray python/ray/_private/accelerators/neuron.py)."""
+WITH_RAY = "training/recipes/ray-train"
+"""Folder whose requirements.txt is Ray, with what jobs are submitted to and what trains: `trn image build` puts it on a toolchain's image.
+KubeRay starts Ray in every container by itself, its own that wait for the head among them: no later moment would do."""
 AUTHENTICATION = "RAY_AUTH_MODE"
 """Of Ray 2.52 and later. KubeRay can give all pods a token, but only of a cluster whose `rayVersion` is set, and the job does not know that version."""
 _PHASES = {
@@ -97,7 +100,10 @@ def problems(job: Job, site: Site) -> Iterator[Problem]:
     """Ray starts the workers, and comes with the image."""
     yield from no_exit_codes(job, "RayJob")
     if job.image is None:
-        yield missing("image", "a RayJob needs Ray in its image, which no toolchain's image has", hint="set `image` to one with Ray")
+        found = toolchain_of(job, site)
+        build = f"trn image build {site.stack} {WITH_RAY} --toolchain {found.name if found is not None else 'NAME'} --tag ray --push"
+        hint = f"`{build}` adds Ray to it; set `image` to the one that it prints"
+        yield missing("image", "a RayJob needs Ray in its image, which no toolchain's image has", hint=hint)
 
 
 def phase(status: Any) -> Phase:
@@ -112,6 +118,7 @@ def phase(status: Any) -> Phase:
 LAUNCHER = Launcher(
     name="rayjob",
     title="RayJob",
+    takes_source=("image",),
     take_it="the script uses Ray, such as Ray Train or Ray Data",
     lacks=(
         "the image: it needs Ray, of one version on all pods",

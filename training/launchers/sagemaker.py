@@ -153,6 +153,7 @@ def phase(status: Any) -> Phase:
 LAUNCHER = Launcher(
     name="sagemaker",
     title="SageMaker training job",
+    takes_source=("image",),
     take_it="nodes are to exist for one job only, and to be AWS's to start, to watch and to end",
     lacks=(
         "the stack's nodes: it has instances of its own, at its own price and quota",

@@ -10,7 +10,7 @@ from typing import Any
 from training.duration import seconds
 from training.environment import HEARTBEAT_VARIABLE, environment
 from training.job import RESUME_EXIT_CODE
-from training.payload import ENTRY_SCRIPT, files
+from training.payload import ENTRY_SCRIPT, job_files
 from training.phase import Phase
 from training.plan import SCRIPTS, Plan
 
@@ -59,7 +59,7 @@ def script(plan: Plan, about: str, options: Mapping[str, str | None]) -> str:
         "files=/tmp/trn-$SLURM_JOB_ID",
         f'export {HEARTBEAT_VARIABLE}="$files.heartbeat"',
         'mkdir -p "$files"',
-        *(line for name, text in files(job.recipe).items() for line in _written(name, text)),
+        *(line for name, text in job_files(job.recipe, plan.site.source).items() for line in _written(name, text)),
         'tar -C "$files" -cf "$files.tar" .',
         # To another name: on this node the copy would otherwise be written over what is read.
         'sbcast --force "$files.tar" "$files.copy.tar"',

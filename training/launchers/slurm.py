@@ -6,6 +6,7 @@ from facts.problems import Problem, missing
 from training.job import SHARED_PATH, Job
 from training.launchers import sbatch
 from training.launchers.base import Document, Launcher, no_objects
+from training.launchers.parts import no_claims
 from training.plan import Plan, nodes_of, plan
 from training.site import Site
 
@@ -38,6 +39,7 @@ def problems(job: Job, site: Site) -> Iterator[Problem]:
     """What is the partition's and no job's."""
     if nodes_of(job, site) is None:
         yield missing("launcher", "Slurm has no node group", hint="name one in `addons.slurm.nodeGroups` of the stack file")
+    yield from no_claims(site, "the pods of Slurm's workers ask the plug-in for the devices of their nodes (addons/slurm)")
     yield from whole_nodes(job, "Slurm gives a job its nodes as a whole")
     if job.image is not None:
         hint = "leave `image` out, and give the partition's workers that image"
@@ -57,6 +59,7 @@ def whole_nodes(job: Job, why: str) -> Iterator[Problem]:
 LAUNCHER = Launcher(
     name="slurm",
     title="Slurm job",
+    takes_source=("packed",),
     take_it="people and scripts of yours speak Slurm; nodes are taken whole, by partition",
     lacks=(
         "the image: a job runs in that of the Slurm workers, which must bring the toolchain",

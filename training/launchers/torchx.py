@@ -1,47 +1,40 @@
 """TorchX: a command that makes a Volcano Job by TorchX's own scheduler, with the component and the resources of training/torchx."""
 
+import json
 import shlex
 from collections.abc import Iterator
 
 from facts.problems import Problem
-from training.job import NO_TOOLCHAIN, Job
+from training.job import Job
 from training.launchers.base import Document, Launcher, no_objects
 from training.launchers.kubeflow import no_exit_codes
+from training.launchers.parts import no_claims
 from training.launchers.volcano import PHASES, phase
 from training.plan import Plan, plan
 from training.site import Site
 
-COMPONENT = "training/torchx/component.py:trn_ddp"
-"""In a checkout, where TorchX is started."""
-CANNOT = ("recipe", "pool", "devices", "environment", "data", "cache", "time_limit", "priority")
-"""Keys of a job that the component has no argument for."""
+COMPONENT = "training/torchx/component.py:trn_job"
+"""In a checkout, where TorchX is started. `trn_ddp` beside it is for commands that are typed by hand, without a job file."""
 
 
 def command(plan: Plan) -> list[str]:
     """The words of TorchX's command line."""
-    job, site = plan.job, plan.site
-    checkpoints = job.checkpoints.path if job.checkpoints is not None else ""
+    job, site, nodes = plan.job, plan.site, plan.nodes
     options = {
-        "name": job.name,
+        "job": json.dumps(job.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude={"launcher", "ttl"})),
+        "instance": nodes.instance.name,
+        "pool" if nodes.is_pool else "node_group": nodes.name,
+        "efa": str(nodes.interface_count > 0),
+        "logical_core_size": str(nodes.logical_core_size or ""),
+        "toolchain": plan.toolchain.name if plan.toolchain is not None else "",
         "image": plan.image,
-        "toolchain": plan.toolchain.name if plan.toolchain is not None else NO_TOOLCHAIN,
-        "instance": plan.nodes.instance.name,
-        "node_group": plan.nodes.name,
-        "nodes": str(job.nodes),
-        "workers": str(plan.workers_per_node),
-        "efa": str(plan.interface_count > 0),
-        "claim": plan.mounts[0].claim if plan.mounts else "",
-        "mount": plan.mounts[0].path if plan.mounts else "",
-        "checkpoints": checkpoints,
-        "rendezvous": job.rendezvous,
+        "claim": site.claim or "",
         "etcd": site.etcd or "",
-        "retries": str(job.restarts.max),
     }
     given = [word for name, value in options.items() if value for word in (f"--{name}", value)]
-    no_claim = [] if plan.mounts else ["--claim", ""]
     settings = f"namespace={site.namespace},queue={plan.queue},validate_spec=False"
     # An empty workspace: TorchX otherwise builds an image with Docker.
-    return ["torchx", "run", "--workspace", "", "-s", "kubernetes", "-cfg", settings, COMPONENT, *given, *no_claim, "--", *plan.command]
+    return ["torchx", "run", "--workspace", "", "-s", "kubernetes", "-cfg", settings, COMPONENT, *given]
 
 
 def documents(job: Job, site: Site) -> list[Document]:
@@ -57,26 +50,20 @@ def documents(job: Job, site: Site) -> list[Document]:
 
 
 def problems(job: Job, site: Site) -> Iterator[Problem]:
-    """What the component has no argument for."""
+    """What TorchX's Volcano Job cannot say."""
     yield from no_exit_codes(job, "job of TorchX's")
-    names = {field: info.alias or field for field, info in Job.model_fields.items()}
-    for key in CANNOT:
-        if key in job.model_fields_set and getattr(job, key):
-            yield Problem(names[key], "...", "TorchX's component has no such argument", hint=f"leave `{names[key]}` out, or take volcano")
-    if job.start is not None:
-        yield Problem(
-            "start", job.start, "TorchX's component starts workers as the toolchain does", hint="leave `start` out, or take volcano"
-        )
-    if len(job.mounts) > 1:
-        yield Problem("mounts", len(job.mounts), "TorchX's component mounts one claim", "1", "keep one, or take volcano")
+    why = "TorchX gives each node's container a name of its own, and an overlay knows none of them (kubernetes_scheduler.py)"
+    yield from no_claims(site, why)
 
 
 LAUNCHER = Launcher(
     name="torchx",
     title="TorchX job",
+    takes_source=(),
     take_it="TorchX is your tool: its component makes the same pods; it is how the original blueprint ran BERT, with etcd",
     lacks=(
-        "most keys of a job file: its component has arguments for a part of them",
+        "claims of devices: its overlay is one for all nodes, and the container's name is another on each (kubernetes_scheduler.py)",
+        "exit codes that end the job",
         "`ttl`: the Volcano Job stays until it is deleted",
         "large jobs: each node is a task of its own in one object",
         "restarts that Volcano counts right, as TorchX warns itself (volcano-sh/volcano#1651)",

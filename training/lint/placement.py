@@ -6,6 +6,7 @@ from typing import Any
 from facts.catalogue import NEURON_TYPES, InstanceType
 from facts.kind_operators import operators_of
 from facts.node_labels import INSTANCE_LABELS, is_judged
+from facts.typed import typed
 from training.lint.finding import Document, Finding
 from training.lint.workloads import Workload, is_template
 from training.site import Nodes, Site
@@ -71,7 +72,7 @@ def kind_without_operator(documents: list[Document], site: Site | None) -> Itera
         fix = (
             f"set `addons.{operators[0]}.enabled: true` in Pulumi.{site.stack}.yaml"
             if operators
-            else "install its operator, or use a kind of `trn submit --on`"
+            else f"install its operator, or use a kind of `{typed('trn submit --on')}`"
         )
         yield Finding(
             "kind-without-operator", document.index, ("apiVersion",), f"no add-on of stack {site.stack} serves `{document.kind}` of `{version}`",

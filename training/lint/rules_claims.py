@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from facts.device_claims import EFA_CLASS, NEURON_CLASS
 from facts.names import EFA_RESOURCE, NEURON_RESOURCE
 from facts.node_resources import chip_counts
+from facts.typed import typed
 from training.lint.finding import Finding
 from training.lint.placement import instance_of
 from training.lint.workloads import Workload
@@ -21,7 +22,7 @@ def other_mechanism(found: list[Workload], site: Site | None) -> Iterator[Findin
             if devices == "dra" and (asked := workload.asks(resource)):
                 yield Finding(
                     "other-mechanism", workload.document.index, asked[1], f"the cluster {site.cluster} hands out `{resource}` by claims",
-                    "no plug-in offers it there: the pod waits for ever", f"claim devices of the class `{device_class}`: `trn submit --dry-run` shows how",
+                    "no plug-in offers it there: the pod waits for ever", f"claim devices of the class `{device_class}`: `{typed('trn submit --dry-run')}` shows how",
                 )  # fmt: skip
             for claim in workload.claimed(device_class) if devices == "device-plugin" else ():
                 yield Finding(

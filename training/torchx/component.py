@@ -3,14 +3,16 @@
 import base64
 import gzip
 import json
+from pathlib import Path
 
 import torchx.specs as specs  # pyright: ignore[reportMissingImports] - is in an extra
+import yaml
 from torchx.specs.overlays import set_overlay  # pyright: ignore[reportMissingImports]
 
 from facts.catalogue import NEURON_TYPES
 from facts.names import EFA_RESOURCE
 from training.job import Job, parse_job
-from training.payload import files
+from training.payload import job_files
 from training.plan import Plan, plan
 from training.pod import job_pod, pod_spec
 from training.site import Nodes, Site
@@ -74,11 +76,50 @@ def trn_ddp(
     return app_def(parse_job(keys), site)
 
 
+def trn_job(
+    *,
+    job: str,
+    instance: str,
+    node_group: str = "",
+    pool: str = "",
+    efa: bool = True,
+    logical_core_size: int = 0,
+    toolchain: str = "",
+    image: str = "",
+    claim: str = "",
+    etcd: str = "",
+) -> specs.AppDef:
+    """A job file as the other launchers take it, on one node group or pool of a stack.
+
+    Args:
+        job: path of the job file, or the job as JSON
+        instance: type of the nodes
+        node_group: node group of the stack, where it is no pool
+        pool: Karpenter pool of the stack
+        efa: whether the nodes have EFA interfaces
+        logical_core_size: physical cores of a logical one where the stack sets it; 0 for the chip's own
+        toolchain: the stack's, for a job that names none
+        image: in place of the job's and of the toolchain's, such as a copy of it
+        claim: claim of the shared file system; empty for none
+        etcd: HOST:PORT of the stack's etcd; empty for none
+    """
+    text = job if job.lstrip().startswith("{") else Path(job).read_text()
+    made = parse_job(yaml.safe_load(text), "the job" if text is job else job)
+    nodes = Nodes(
+        pool or node_group, NEURON_TYPES[instance], made.nodes, made.nodes,
+        uses_efa=efa and NEURON_TYPES[instance].has_efa, logical_core_size=logical_core_size or None, is_pool=bool(pool),
+    )  # fmt: skip
+    groups, pools = ({}, {pool: nodes}) if pool else ({node_group: nodes}, {})
+    # TorchX's scheduler names cluster, namespace and queue.
+    site = Site("", "", "", "", claim or None, groups, pools, toolchain=toolchain or None, etcd=etcd or None)
+    return app_def(made.model_copy(update={"image": image}) if image else made, site)
+
+
 def app_def(job: Job, site: Site) -> specs.AppDef:
     """One role with a replica for each node. Raises ValueError for a job that the site cannot run."""
     found = plan(job, site)
     pod = job_pod(found)
-    packed = base64.b64encode(gzip.compress(json.dumps(files(job.recipe)).encode(), mtime=0)).decode()
+    packed = base64.b64encode(gzip.compress(json.dumps(job_files(job.recipe, site.source)).encode(), mtime=0)).decode()
     role = specs.Role(
         name="worker",
         image=found.image,

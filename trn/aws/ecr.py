@@ -33,8 +33,6 @@ class Repository:
 
     name: str
     tags: Mapping[str, str]
-    is_immutable: bool
-    """Whether a tag that is taken stays with its image."""
 
 
 def registry_host(account: str, region: str) -> str:
@@ -60,7 +58,7 @@ def repository(api: Api, name: str) -> Repository | None:
             return None
         raise
     tags = tags_of(api.call(LIST_TAGS, resourceArn=entry["repositoryArn"]), "tags")
-    return Repository(name, tags, str(entry.get("imageTagMutability", "MUTABLE")).startswith("IMMUTABLE"))
+    return Repository(name, tags)
 
 
 def make_repository(api: Api, name: str, tags: Mapping[str, str]) -> Repository:
@@ -73,4 +71,4 @@ def make_repository(api: Api, name: str, tags: Mapping[str, str]) -> Repository:
         imageTagMutability="IMMUTABLE",
         imageScanningConfiguration={"scanOnPush": True},
     )
-    return Repository(name, dict(tags), is_immutable=True)
+    return Repository(name, dict(tags))

@@ -52,15 +52,14 @@ class SupportDates:
     """Until when a Kubernetes minor is supported on EKS."""
 
     standard_ends: date | None
-    extended_ends: date | None
 
 
 def support_dates(api: Api, kubernetes_version: str) -> SupportDates | None:
     """The version's dates, None where EKS no longer, or not yet, offers it."""
     for entry in api.pages(DESCRIBE_VERSIONS, "clusterVersions", clusterVersions=[kubernetes_version]):
         if entry["clusterVersion"] == kubernetes_version:
-            standard, extended = entry.get("endOfStandardSupportDate"), entry.get("endOfExtendedSupportDate")
-            return SupportDates(standard.date() if standard else None, extended.date() if extended else None)
+            standard = entry.get("endOfStandardSupportDate")
+            return SupportDates(standard.date() if standard else None)
     return None
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from botocore import exceptions
 
 from facts.resources.table import absent_codes
+from facts.typed import typed
 from trn.cli.errors import MISUSE, CommandError
 
 NOT_FOUND = frozenset(
@@ -82,12 +83,14 @@ def _of_refusal(error: exceptions.ClientError) -> CommandError:
     if code in _EXPIRED:
         return CommandError(wrong, _SIGN_IN, code=MISUSE)
     if code in DENIED:
-        return CommandError(wrong, "give the caller the document that `trn iam --operator` prints")
+        return CommandError(wrong, f"give the caller the document that `{typed('trn iam --operator')}` prints")
     if code in _REFUSED:
         hint = "the keys are not valid here; check AWS_PROFILE, and that the region of `trn:region` is enabled for the account"
         return CommandError(wrong, hint, code=MISUSE)
     if code in THROTTLED:
         return CommandError(wrong, "AWS still throttles after 8 tries; wait a minute, then run the command again")
     if code == "ResourceNotFoundException" and (error.operation_name == "DescribeCluster" or text.startswith("No cluster found")):
-        return CommandError(wrong, "check `trn:name` and `trn:region` in the stack file; `pulumi up` makes the cluster", code=MISUSE)
+        return CommandError(
+            wrong, f"check `trn:name` and `trn:region` in the stack file; `{typed('pulumi up')}` makes the cluster", code=MISUSE
+        )
     return CommandError(wrong)

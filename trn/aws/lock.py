@@ -5,8 +5,7 @@ import json
 import socket
 import time
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -14,11 +13,11 @@ from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 
 from facts.names import lock_name, lock_parameter, part_lock_name
+from facts.typed import typed
 from trn.aws import locks
 from trn.aws.api import Api
 from trn.aws.errors import is_refusal
-from trn.cli.errors import OwnershipError, fail_at_end
-from trn.cli.interruption import interrupted_by_signals, signals_kept
+from trn.cli.errors import OwnershipError
 
 LOOKS, PAUSE_S = 5, 2
 """How often EC2 is asked for a lock that it does not show: a list may lag behind what was made (EC2 API, eventual consistency)."""
@@ -41,7 +40,7 @@ class Holder:
     """Of one run: what tells two runs of one operator apart."""
 
     def __str__(self) -> str:
-        return f"{self.who} on {self.where}, `trn {self.command}`, since {self.since}"
+        return f"{self.who} on {self.where}, `{typed(f'trn {self.command}')}`, since {self.since}"
 
     @property
     def tags(self) -> dict[str, str]:
@@ -161,32 +160,3 @@ class Lock:
         if which:
             locks.delete(self.api, which)
         self.id, self.is_in_doubt = "", False
-
-
-@contextmanager
-def locked(
-    api: Api, cluster: str, holder: Holder, tell: Callable[[str], None] = lambda line: None, *, break_lock: bool = False
-) -> Iterator[Lock]:
-    """Hold the cluster's lock within the block; given up at its end, and when the command is ended by a signal.
-
-    Raises OwnershipError where another run holds it. `break_lock`: take it from whoever does. One that cannot be given up is said, and
-    makes the exit code of a success 1; what the block has done, or raised, stands.
-    """
-    lock = Lock(api, cluster, holder)
-    with interrupted_by_signals():
-        try:
-            lock.take(tell, break_lock=break_lock)
-            yield lock
-        finally:
-            with signals_kept():
-                _give_up(lock, tell)
-
-
-def _give_up(lock: Lock, tell: Callable[[str], None]) -> None:
-    try:
-        lock.release()
-    except NO_ANSWER as error:
-        fail_at_end()
-        # Of a terminal that is closed.
-        with suppress(OSError):
-            tell(f"the lock {lock.name} could not be given up: {error}; the next command needs --break-lock")

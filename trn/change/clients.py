@@ -9,6 +9,7 @@ import urllib.request
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from facts.kubeconfig import kubeconfig
+from facts.typed import typed
 from trn.aws.api import Api, BotoApi
 from trn.cli.errors import CommandError
 from trn.cli.voice import Voice, current, using
@@ -24,11 +25,6 @@ OWN_ADDRESS_URL, ADDRESS_TIMEOUT_S = "https://checkip.amazonaws.com", 20
 
 class Access(Voice, Protocol):
     """The connections of a command to the outside."""
-
-    @property
-    def is_practice(self) -> bool:
-        """Whether an account on disk is used in place of AWS."""
-        ...
 
     def schedules_pods(self, stack: str, /) -> bool:
         """Whether the stack's pods get nodes; that their containers run is another thing."""
@@ -133,7 +129,7 @@ class Live:
         """Raises CommandError for the first that is not on PATH."""
         for tool in tools:
             if shutil.which(tool) is None:
-                raise CommandError(f"{tool} is not on PATH", f"install {tool}; `trn check` says which version")
+                raise CommandError(f"{tool} is not on PATH", f"install {tool}; `{typed('trn check')}` says which version")
 
     def announce(self, *, on_standard_error: bool) -> None:
         """Nothing to say."""
@@ -141,9 +137,9 @@ class Live:
     def acts_on(self, _stack: str, /) -> None:
         """Commands on AWS are typed alike for every stack."""
 
-    def words(self, text: str, /) -> str:
+    def typed(self, line: str, /) -> str:
         """As it is."""
-        return text
+        return line
 
 
 def access() -> Access:

@@ -3,6 +3,7 @@
 from typing import Any, Literal
 
 from facts.document import Document
+from facts.typed import typed
 from trn.aws.api import Api
 from trn.aws.eks import described
 from trn.change.clients import access
@@ -33,5 +34,7 @@ def _reachable(api: Api, cluster: str) -> Object:
     # One that is being made has no endpoint yet.
     if entry is None or "endpoint" not in entry:
         wrong = f"there is no cluster `{cluster}` in {api.region} that could be reached"
-        raise CommandError(wrong, "check `trn:name` and `trn:region` in the stack file; `pulumi up` makes the cluster", code=MISUSE)
+        raise CommandError(
+            wrong, f"check `trn:name` and `trn:region` in the stack file; `{typed('pulumi up')}` makes the cluster", code=MISUSE
+        )
     return entry

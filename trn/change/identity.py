@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from facts.typed import typed
 from trn.cli.errors import CommandError
 from trn.engine.pulumi import Pulumi
 from trn.engine.recovery import refuse_misuse
@@ -220,7 +221,7 @@ def state_id(pulumi: Pulumi, stack: str) -> StateId:
     try:
         found = parse_state(json.loads(printed), "")
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CommandError(f"`pulumi stack export` gave no state: {error!r}", "install the Pulumi CLI 3.260 or later") from error
+        raise CommandError(f"`{typed('pulumi stack export')}` gave no state: {error!r}", "install the Pulumi CLI 3.260 or later") from error
     return id_of(found, stack)
 
 

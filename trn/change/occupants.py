@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from rich.table import Table
 
 from facts.names import GROUP_LABEL
+from facts.typed import typed
 from stacks.config import parse_settings
 from training.site import Site
 from trn.change.clients import access
@@ -75,7 +76,7 @@ def _counts(pod: Object) -> bool:
 def shown_occupants(group: str, found: Occupants) -> Iterator[str | Table]:
     """What would be interrupted; nothing where there is nothing."""
     if found.jobs:
-        yield f"jobs on the nodes of {group}; `trn cancel JOB` first saves a checkpoint:"
+        yield f"jobs on the nodes of {group}; `{typed('trn cancel JOB')}` first saves a checkpoint:"
         yield table(found.jobs)
     if found.pods:
         yield f"other pods there: {', '.join(found.pods)}"

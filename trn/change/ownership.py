@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from facts.names import CLUSTER_TAG, STACK_TAG
+from facts.typed import typed
 from trn.aws.api import Api, tags_of
 from trn.aws.cluster_identity import ClusterIdentity, differences, of_account
 from trn.aws.eks import described
@@ -180,7 +181,7 @@ def refuse_mismatch(ownership: Ownership, *, unfinished: bool = False) -> None:
     if wrong:
         hint = "check credentials, `trn:region`, `trn:name` and Pulumi's backend; nothing was changed"
         if ownership.state.is_unfinished and not own.cluster_arn and own.account == seen.account:
-            hint = f"a run was killed while it made the cluster: `trn recover {subject.stack}` imports it; nothing was changed"
+            hint = f"a run was killed while it made the cluster: `{typed(f'trn recover {subject.stack}')}` imports it; nothing was changed"
         raise OwnershipError(_told(f"this is not the cluster of stack `{subject.stack}`", wrong), hint)
 
 
@@ -198,7 +199,8 @@ def refuse_another_name(subject: StackCluster, state: StackState, region: str) -
     if not state.clusters:
         lines.append(f"Pulumi's state: {state.count} resources, and none of them names a cluster")
         raise OwnershipError(
-            _told(wrong, lines), "is this the stack that made it? `pulumi stack export` shows what it holds; nothing was changed"
+            _told(wrong, lines),
+            f"is this the stack that made it? `{typed('pulumi stack export')}` shows what it holds; nothing was changed",
         )
     names = " or ".join(f"`{name}`" for name in state.clusters)
     raise OwnershipError(_told(wrong, lines), f"set `trn:name` back to {names}, and `trn:region` to its region; nothing was changed")

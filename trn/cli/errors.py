@@ -1,8 +1,5 @@
 """The error with which a command stops: one line that says what is wrong, one hint how to fix it."""
 
-from collections.abc import Callable
-from contextvars import ContextVar
-
 MISUSE = 2
 """Exit code of misuse: a mistake in the command line, the configuration, the credentials, or a cluster that is not there."""
 INTERRUPTED = 130
@@ -34,20 +31,3 @@ class CompleteError(CommandError):
 
     def __str__(self) -> str:
         return str(self.args[0])
-
-
-_FAILURES: ContextVar[list[int] | None] = ContextVar("failures", default=None)
-
-
-def fail_at_end() -> None:
-    """What was to be done is done, and something after it went wrong, which the caller has said: a success ends with exit code 1."""
-    failures = _FAILURES.get()
-    if failures is not None:
-        failures.append(1)
-
-
-def ended(command: Callable[[], int]) -> int:
-    """Exit code of a command that raises nothing: its own, or 1 where it is 0 and something failed at the end."""
-    failures = list[int]()
-    _FAILURES.set(failures)
-    return command() or max(failures, default=0)

@@ -6,8 +6,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from trn.cli.output import worded
-
 Line = tuple[str, Text]
 
 
@@ -21,6 +19,5 @@ def print_lines(console: Console, lines: Sequence[Line]) -> None:
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     for label, text in lines:
-        # A table's cells are not looked at by the console.
-        table.add_row(worded(label), worded(text))
+        table.add_row(label, text)
     console.print(table)

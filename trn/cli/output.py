@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
@@ -27,11 +27,7 @@ T = TypeVar("T")
 
 
 class _Console(Console):
-    """Prints each text with its commands as they are typed where the command runs: on AWS, or in practice."""
-
-    def print(self, *objects: Any, **options: Any) -> None:
-        """As rich's own."""
-        super().print(*(worded(item) for item in objects), **options)
+    """Prints control characters of a text as escapes, and leaves a pipe without a reader to the command."""
 
     def on_broken_pipe(self) -> None:
         """Not rich's own, which ends the program and gives standard output away: a change takes back what it began, and writes its report."""
@@ -41,15 +37,6 @@ class _Console(Console):
         """As rich's own, with control characters of the text as escapes: rich's own codes are segments of their own."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else segment._replace(text=escaped(segment.text))
-
-
-def worded(item: Any) -> Any:
-    """A text with its commands as they are typed here; other things as they are."""
-    if isinstance(item, str):
-        return voice.words(item)
-    if isinstance(item, Text) and (words := voice.words(item.plain)) != item.plain:
-        return Text(words, style=item.style)
-    return item
 
 
 def errors() -> Console:
@@ -95,7 +82,7 @@ def write_json(document: "Document", json_file: Path | None) -> None:
     """
     if json_file is None:
         return
-    text = voice.words(document.as_json())
+    text = document.as_json()
     if json_file == STANDARD_OUTPUT:
         sys.stdout.write(text)
         return
@@ -122,21 +109,3 @@ def gauge(what: str, console: Console) -> Iterator[Callable[[int, int], None]]:
     with Progress(*columns, console=console, transient=True, disable=not (what and can_redraw(console))) as progress:
         bar = progress.add_task(what, total=None)
         yield lambda done, total: progress.update(bar, completed=done, total=total)
-
-
-@contextmanager
-def step_line() -> Iterator[Callable[[str], None]]:
-    """Yields a callback that shows one step: a line that changes on a terminal; elsewhere a line for each new step, without what follows `;`."""
-    console, said = errors(), [""]
-    if can_redraw(console):
-        with console.status("") as status:
-            yield lambda text: status.update(text)
-        return
-
-    def tell(text: str) -> None:
-        step = text.partition(";")[0]
-        if step != said[0]:
-            said[0] = step
-            console.print(step, markup=False)
-
-    yield tell

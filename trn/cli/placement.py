@@ -7,7 +7,7 @@ What can be read in two ways is refused, with both.
 import re
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from enum import Enum
 
@@ -115,6 +115,10 @@ def guessed(line: Line, words: Words, stacks: Sequence[str]) -> Placed:
 
 def _with_rest(line: Line, words: Words, stacks: Sequence[str]) -> Placed:
     """Of a command whose last argument is everything behind `--`."""
+    if len(line.slots) > 1:
+        # The others stand before the mark.
+        first = _placed(replace(line, slots=line.slots[:-1]), words.before, words.stack, stacks)
+        return replace(first, values=(*first.values, words.behind or None))
     if words.behind is None:
         return _placed(line, words.before, words.stack, stacks)
     if len(words.before) > 1:

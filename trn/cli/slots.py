@@ -56,11 +56,13 @@ FITS: Mapping[str, Callable[[str], bool]] = {
     "group": lambda word: not word.isdecimal(),
     "source": lambda word: _SOURCE.fullmatch(word) is not None,
     "path": lambda word: word.startswith("/"),
+    "script": lambda word: word.endswith((".py", ".sh")),
     "offer": lambda word: word.startswith("cb-"),
 }
 """Whether a word can be such an argument at all; any word can be one that is not listed."""
 EXISTS: Mapping[str, Callable[[str], bool]] = {
     "file": _is_file,
+    "script": _is_file,
     "source": _is_file,
     "folder": lambda word: Path(word).is_dir(),
     "arguments": PULUMI_COMMANDS.__contains__,

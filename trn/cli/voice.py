@@ -1,20 +1,27 @@
-"""How commands are named to whoever reads: as on AWS, or as in practice. What a command is given says it; the voice of none is AWS's."""
+"""Where a command runs: on AWS, or in practice, as what it is given says; that of none is AWS."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Protocol, TypeVar
 
+from facts.typed import typed_as
+
 
 class Voice(Protocol):
     """What output asks of the account that a command acts on."""
+
+    @property
+    def is_practice(self) -> bool:
+        """Whether an account on disk is used in place of AWS."""
+        ...
 
     def announce(self, *, on_standard_error: bool) -> None:
         """Say once, before the first line of output, that it is practice; nothing where it is not."""
         ...
 
-    def words(self, text: str, /) -> str:
-        """A text for the user, with the commands that it names as they are typed here."""
+    def typed(self, line: str, /) -> str:
+        """A command line as it is typed here."""
         ...
 
 
@@ -25,12 +32,6 @@ _CURRENT: ContextVar[Voice | None] = ContextVar("voice", default=None)
 def current() -> Voice | None:
     """What the command that runs was given; None without `--practice`."""
     return _CURRENT.get()
-
-
-def words(text: str) -> str:
-    """A text with its commands as they are typed where the command runs."""
-    voice = current()
-    return text if voice is None else voice.words(text)
 
 
 def announce(*, on_standard_error: bool) -> None:
@@ -45,6 +46,7 @@ def using(given: Given) -> Iterator[Given]:
     """Every call inside the block uses this one."""
     token = _CURRENT.set(given)
     try:
-        yield given
+        with typed_as(given.typed):
+            yield given
     finally:
         _CURRENT.reset(token)

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from facts.names import STACK_TAG
+from facts.typed import typed
 from trn.aws.cluster_identity import moment
 from trn.cli.errors import CommandError
 from trn.engine.stack_export import read_export
@@ -94,7 +95,7 @@ def read_state(text: str) -> State:
         known = frozenset((entry["type"], entry["id"]) for entry in there)
         return State(pending, found.live, known, created, moment(found.manifest.get("time")), _stack_of(found.resources))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CommandError(f"`pulumi stack export` gave no state: {error!r}", "install the Pulumi CLI 3.260 or later") from error
+        raise CommandError(f"`{typed('pulumi stack export')}` gave no state: {error!r}", "install the Pulumi CLI 3.260 or later") from error
 
 
 def _stack_of(resources: Iterable[Mapping[str, Any]]) -> str:
@@ -114,7 +115,9 @@ def read_preview(text: str) -> tuple[Pending, ...]:
         steps = json.loads(text).get("steps") or []
         return tuple(_creations(steps))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CommandError(f"`pulumi preview --json` gave no plan: {error!r}", "`pulumi preview` says why") from error
+        raise CommandError(
+            f"`{typed('pulumi preview --json')}` gave no plan: {error!r}", f"`{typed('pulumi preview')}` says why"
+        ) from error
 
 
 def _creations(steps: list[dict[str, Any]]) -> Iterator[Pending]:

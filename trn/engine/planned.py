@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from facts.typed import typed
 from simulator.engine.plan import Change, Kind
 from simulator.recording import Recording, Registration
 from trn.cli.errors import CommandError
@@ -64,11 +65,13 @@ def planned(exported: str, previewed: str, program: Recording) -> Planned:
     state, preview = _read(exported, "pulumi stack export"), _read(previewed, "pulumi preview --json")
     wrong = said(previewed)
     if wrong or "steps" not in preview:
-        raise CommandError("the preview failed, so it does not say what would happen", wrong or "run `pulumi preview --json` again")
+        raise CommandError(
+            "the preview failed, so it does not say what would happen", wrong or f"run `{typed('pulumi preview --json')}` again"
+        )
     try:
         return _planned(state, preview, program)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        hint = "name the whole output of `pulumi stack export` and of `pulumi preview --json`"
+        hint = f"name the whole output of `{typed('pulumi stack export')}` and of `{typed('pulumi preview --json')}`"
         raise CommandError(f"state and preview are not of the form that Pulumi prints: {type(error).__name__} {error}", hint) from error
 
 
@@ -100,7 +103,7 @@ def _kind(operation: str) -> Kind | None:
     if operation in _NOTHING:
         return None
     if operation not in _KINDS:
-        raise CommandError(f"the engine plans a step that is not known: {operation}", "`pulumi preview` says what it is")
+        raise CommandError(f"the engine plans a step that is not known: {operation}", f"`{typed('pulumi preview')}` says what it is")
     return _KINDS[operation]
 
 

@@ -6,7 +6,9 @@ Sources of the texts: the Kubernetes provider 4.34 and the engine, measured with
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from facts.typed import typed
 from trn.cli.errors import MISUSE, CommandError
+from trn.cli.voice import current
 from trn.engine.pulumi import NO_STACK, Pulumi, says
 
 TRIES = 3
@@ -54,7 +56,7 @@ def refuse_still_there(stack: str, status: str) -> None:
     if status:
         wrong = f"the API server of stack `{stack}` cannot be reached, but EKS still has the cluster ({status}): nothing in it was dropped"
         hint = (
-            "`trn kubeconfig` and kubectl show whether you get there: your address in `controlPlane.publicAccessCidrs`, the VPN;"
+            f"`{typed('trn kubeconfig')}` and kubectl show whether you get there: your address in `controlPlane.publicAccessCidrs`, the VPN;"
             " then run this again; while it is DELETING, wait until it is gone"
         )
         raise CommandError(wrong, hint)
@@ -63,13 +65,19 @@ def refuse_still_there(stack: str, status: str) -> None:
 def refuse_misuse(stack: str, printed: str) -> None:
     """Raises CommandError where Pulumi failed for a reason that only a person can fix."""
     if says(printed, NO_STACK):
+        voice = current()
+        there = (
+            f"`{typed('pulumi up')}` brings it up"
+            if voice is not None and voice.is_practice
+            else f"`{typed('pulumi stack ls')}` lists them, `pulumi login` chooses where"
+        )
         raise CommandError(
             f"Pulumi knows no stack `{stack}` here",
-            f"`pulumi stack ls` lists them, `pulumi login` chooses where; if it was destroyed, `trn sweep {stack} --delete` ends what is left of it",
+            f"{there}; if it was destroyed, `{typed(f'trn sweep {stack} --delete')}` ends what is left of it",
             code=MISUSE,
         )
     if says(printed, LOCKED):
-        hint = f"wait for the other run; if there is none, `pulumi cancel --stack {stack}`, then run this again"
+        hint = f"wait for the other run; if there is none, `{typed(f'pulumi cancel --stack {stack}')}`, then run this again"
         raise CommandError(f"another run holds the lock of stack `{stack}`", hint)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from facts.resources.ec2_network import VPC
 from facts.resources.eks import CLUSTER_TYPE
 from facts.resources.fsx import FILE_SYSTEM as LUSTRE
+from facts.typed import typed
 from trn.aws.cluster_identity import ClusterIdentity, clusters_of, doomed_clusters, moment, of_state
 from trn.cli.errors import MISUSE, CommandError
 from trn.cli.text_files import read_text
@@ -17,7 +18,6 @@ from trn.engine.stack_export import MAKING, UNKNOWN, StateStamp, read_export
 
 MAX_BYTES = 256_000_000
 """Largest state that is read: that of a cluster has some hundred kilobytes, one of 10,000 resources some tens of megabytes."""
-_HINT = "write it with `pulumi stack export --stack NAME > state.json`"
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def ask_state(pulumi: Pulumi, stack: str, cluster: str) -> StackState:
     try:
         return parse_state(json.loads(printed), cluster)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CommandError(f"`pulumi stack export` gave no state: {error!r}", "install the Pulumi CLI 3.260 or later") from error
+        raise CommandError(f"`{typed('pulumi stack export')}` gave no state: {error!r}", "install the Pulumi CLI 3.260 or later") from error
 
 
 def file_state(path: Path, project: str, stack: str, cluster: str) -> StackState:
@@ -120,16 +120,17 @@ def file_state(path: Path, project: str, stack: str, cluster: str) -> StackState
 
     An empty state does not say whose it is, so it is refused: that a stack is gone is asked of the backend.
     """
+    hint = f"write it with `{typed('pulumi stack export --stack NAME > state.json')}`"
     try:
-        export = json.loads(read_text(path, MAX_BYTES, _HINT, too_large=_HINT))
+        export = json.loads(read_text(path, MAX_BYTES, hint, too_large=hint))
         state, resources = parse_state(export, cluster), read_export(export).resources
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise CommandError(f"`{path}` is no Pulumi state: {error}", _HINT, code=MISUSE) from error
+        raise CommandError(f"`{path}` is no Pulumi state: {error}", hint, code=MISUSE) from error
     whose = {tuple(resource["urn"].split("::")[:2]) for resource in resources}
     expected = (f"urn:pulumi:{stack}", project)
     if whose - {expected}:
         other = "::".join(sorted(whose - {expected})[0]).removeprefix("urn:pulumi:")
-        raise CommandError(f"`{path}` is the state of another stack: it holds {other}, this is {stack}::{project}", _HINT, code=MISUSE)
+        raise CommandError(f"`{path}` is the state of another stack: it holds {other}, this is {stack}::{project}", hint, code=MISUSE)
     if not whose:
         wrong = f"`{path}` holds no resource, so it does not say whose state it is"
         raise CommandError(wrong, "leave --state out: the stack is then read from its backend", code=MISUSE)

@@ -1,5 +1,6 @@
 """A job file read, and rendered for a cluster, or all that is wrong with it; its objects as YAML that kubectl takes."""
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,9 @@ from training.pod import Object
 from training.site import Site
 from trn.cli.errors import MISUSE, CommandError, CompleteError
 from trn.cli.text_files import read_text
+
+SCRIPTS = (".py", ".sh")
+"""Endings of what `trn run` runs."""
 
 
 @dataclass(frozen=True)
@@ -88,8 +92,10 @@ Parsed = TypeVar("Parsed")
 def read_job(path: Path) -> Job:
     """The job of a file.
 
-    Raises CommandError for a file that cannot be read, CompleteError with every mistake in it.
+    Raises CommandError for a file that cannot be read, and for a script; CompleteError with every mistake in it.
     """
+    if path.suffix in SCRIPTS:
+        raise CommandError(f"`{path}` is a script, not a job file", f"`trn run {shlex.quote(str(path))}` runs it", code=MISUSE)
     return _read(path, parse_job, "name a job file; docs/jobs.md has one")
 
 

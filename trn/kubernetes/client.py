@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from facts.kubernetes_kinds import Resource
 from facts.regions import dns_suffix
+from facts.typed import typed
 from trn.aws.api import BotoApi
 from trn.cli.errors import CommandError
 
@@ -134,14 +135,14 @@ class KubernetesClient:
     def create(self, resource: Resource, namespace: str, body: Object) -> None:
         """Make an object. Raises CommandError where the cluster does not know the kind, or has no such namespace."""
         if self._call("POST", _path(resource, namespace), body) is None:
-            raise CommandError(f"the cluster knows no {resource.kind}, or no namespace {namespace}", "`pulumi up` makes both")
+            raise CommandError(f"the cluster knows no {resource.kind}, or no namespace {namespace}", f"`{typed('pulumi up')}` makes both")
 
     def make(self, resource: Resource, namespace: str, body: Object) -> Object:
         """Make an object that is not there yet; returns it as the server keeps it. Raises AlreadyThere, and CommandError as `apply` does."""
         path = f"{_path(resource, namespace)}?fieldManager={FIELD_MANAGER}&fieldValidation=Strict"
         answer = self._call("POST", path, body)
         if answer is None:
-            raise CommandError(f"the cluster knows no {resource.kind}, or no namespace {namespace}", "`pulumi up` makes both")
+            raise CommandError(f"the cluster knows no {resource.kind}, or no namespace {namespace}", f"`{typed('pulumi up')}` makes both")
         return answer
 
     def patch(self, resource: Resource, name: str, namespace: str, body: Object) -> None:
@@ -156,7 +157,7 @@ class KubernetesClient:
         query = f"?fieldManager={FIELD_MANAGER}&fieldValidation=Strict" + ("&dryRun=All&force=true" if dry_run else "")
         answer = self._call("PATCH", f"{_path(resource, namespace)}/{body['metadata']['name']}{query}", body, APPLY)
         if answer is None:
-            raise CommandError(f"the cluster knows no {resource.kind}, or no namespace {namespace}", "`pulumi up` makes both")
+            raise CommandError(f"the cluster knows no {resource.kind}, or no namespace {namespace}", f"`{typed('pulumi up')}` makes both")
         return answer
 
     def _call(self, method: str, path: str, body: Object | None = None, sends: str = "") -> Object | None:

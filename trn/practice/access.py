@@ -158,9 +158,9 @@ class Practice:
             self._is_announced = True
             Console(stderr=on_standard_error, highlight=False, soft_wrap=True).print(LINE, markup=False)
 
-    def words(self, text: str, /) -> str:
-        """With practice's own commands."""
-        return in_practice(text, self._stack)
+    def typed(self, line: str, /) -> str:
+        """As practice has it."""
+        return in_practice(line, self._stack)
 
 
 def _pinned_version(addon: str, kubernetes_version: str) -> str | None:

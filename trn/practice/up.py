@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from facts.typed import typed
 from trn.cli.options import Faults, JsonFile, Quiet, Stack, WithKubernetes
 from trn.cli.slots import ANY
 
@@ -55,7 +56,7 @@ def export(stack: Stack) -> int:
     practice().announce(on_standard_error=True)
     code, printed = practice().pulumi(stack).ask(("pulumi", "stack", "export", "--stack", stack))
     if code:
-        raise CommandError("`pulumi stack export` failed", "what it printed says why")
+        raise CommandError(f"`{typed('pulumi stack export')}` failed", "what it printed says why")
     sys.stdout.write(printed)
     return 0
 

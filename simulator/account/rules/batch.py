@@ -1,5 +1,6 @@
 """What AWS Batch, and EKS on its behalf, refuse of a compute environment over a cluster."""
 
+from facts.typed import made_again
 from simulator.account import kinds, view
 from simulator.account.rule import Refusal, rule
 from simulator.account.state import AccountState
@@ -19,7 +20,7 @@ def environment_finds_its_namespace(state: AccountState, request: Registration) 
         f"waiting for Batch Compute Environment ({request.inputs['name']}) create: unexpected state 'INVALID', wanted target 'VALID'."
         " last error: CLIENT_ERROR - Unable to validate Kubernetes Namespace",
         f"namespace {name} is not there, or its API server does not answer Batch",
-        f"let the environment depend on the namespace; now `pulumi up --replace '{request.urn}'`",
+        f"let the environment depend on the namespace; now `{made_again(request.urn)}`",
         leaves="failed",
         remedy="replace",
     )

@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Mapping, Sequence
 
 from facts.catalogue import QUOTA_CODES, known_zone_ids
+from facts.typed import made_again, typed
 from simulator.account import addresses, kinds, view
 from simulator.account.objects import CloudObject
 from simulator.account.rule import Refusal, rule
@@ -22,7 +23,7 @@ def not_launched(code: str, text: str, cause: str, fix: str) -> Refusal:
 
 def replace_after(fix: str, group: Registration) -> str:
     """A fix that ends with how to replace a failed group: EKS never tries again by itself."""
-    return f"{fix}; then `pulumi up --replace '{group.urn}'`, since EKS does not try again by itself"
+    return f"{fix}; then `{made_again(group.urn)}`, since EKS does not try again by itself"
 
 
 def _family(state: AccountState, group: Registration, capacity_type: str) -> tuple[str, int] | None:
@@ -89,7 +90,7 @@ def block_is_empty_for_an_update(state: AccountState, request: Registration) -> 
         "InvalidRequestException",
         f"Nodegroup {name} uses a Capacity Block and must be scaled to 0 before it is updated",
         f"{name} has {nodes} nodes of a capacity block, which holds no further instance for their successors",
-        f"set `nodeGroups.{name}.size: 0`, run `pulumi up`, make the change, then set the size again",
+        f"set `nodeGroups.{name}.size: 0`, run `{typed('pulumi up')}`, make the change, then set the size again",
     )
 
 

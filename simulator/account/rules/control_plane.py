@@ -5,6 +5,7 @@ from typing import Any
 
 from facts.kubernetes_versions import UPGRADE_ADDRESSES
 from facts.regions import CONTROL_PLANE_REFUSED_ZONES
+from facts.typed import typed
 from simulator.account import addresses, kinds, places, view
 from simulator.account.charts import needs_node
 from simulator.account.rule import Refusal, rule
@@ -172,7 +173,7 @@ def _degraded(request: Registration, cause: str, fix: str) -> Refusal:
         f"waiting for EKS Add-On ({request.id}) create: timeout while waiting for state to become 'ACTIVE' (last state: 'DEGRADED', timeout: 20m0s):"
         f" InsufficientNumberOfReplicas: The add-on is unhealthy because it doesn't have the desired number of replicas.",
         f"{name}: {cause}",
-        f"{fix}; then `pulumi up`",
+        f"{fix}; then `{typed('pulumi up')}`",
         retry_s=ADDON_S,
         leaves="unready",
         remedy="again",

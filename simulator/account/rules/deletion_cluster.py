@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from facts.typed import typed
 from simulator.account import kinds, view
 from simulator.account.charts import chart_of, kinds_with_finalizers, runs_delete_jobs
 from simulator.account.objects import CloudObject
@@ -47,7 +48,7 @@ def deletion_protection(state: AccountState, request: Registration) -> Refusal |
         "InvalidRequestException",
         f"cluster {request.id} has deletion protection",
         "`controlPlane.deletionProtection` is true",
-        "set `controlPlane.deletionProtection: false` and run `pulumi up` first",
+        f"set `controlPlane.deletionProtection: false` and run `{typed('pulumi up')}` first",
     )
 
 
@@ -61,7 +62,7 @@ def template_is_there(state: AccountState, request: Registration) -> Refusal | N
         "Ec2LaunchTemplateNotFound",
         "We couldn't find the Amazon EC2 launch template for your managed node group",
         f"{request.inputs['nodeGroupName']} was made from {wanted}, which is gone",
-        "replace the group: `pulumi up --replace`, and let it depend on its template",
+        f"replace the group: `{typed('pulumi up --replace')}`, and let it depend on its template",
     )
 
 
@@ -79,7 +80,7 @@ def api_server_is_gone(state: AccountState, request: Registration) -> Refusal | 
         "configured Kubernetes cluster is unreachable. If the cluster was deleted, you can remove this resource from Pulumi state by rerunning"
         ' the operation with the PULUMI_K8S_DELETE_UNREACHABLE environment variable set to "true"',
         "the control plane is gone, or cannot be reached from here",
-        "`PULUMI_K8S_DELETE_UNREACHABLE=true pulumi refresh`, which drops releases too, then `pulumi destroy`",
+        f"`{typed('PULUMI_K8S_DELETE_UNREACHABLE=true pulumi refresh')}`, which drops releases too, then `{typed('pulumi destroy')}`",
         remedy="forget",
     )
 
@@ -106,7 +107,7 @@ def finalizer_needs_controller(state: AccountState, request: Registration) -> Re
         "DeadlineExceeded",
         f"finalizers might be preventing deletion ({kind}); timed out waiting for the condition",
         f"no controller is left to take the finalizer off {request.name}",
-        f'`kubectl patch {kind.split("/")[1].lower()} {request.id} --type=merge -p \'{{"metadata":{{"finalizers":null}}}}\'`, then `pulumi destroy`',
+        f'`kubectl patch {kind.split("/")[1].lower()} {request.id} --type=merge -p \'{{"metadata":{{"finalizers":null}}}}\'`, then `{typed("pulumi destroy")}`',
         retry_s=delete_timeout_s(request),
     )
 
@@ -129,7 +130,7 @@ def kinds_are_unused(state: AccountState, request: Registration) -> Refusal | No
         "DeadlineExceeded",
         "uninstallation completed with 1 error(s): context deadline exceeded",
         f"{held[0].registration.name} and {len(held) - 1} more objects of its kinds are there, with finalizers",
-        "delete these objects first; now `pulumi refresh`, then `pulumi destroy`: Helm's own record is gone",
+        f"delete these objects first; now `{typed('pulumi refresh')}`, then `{typed('pulumi destroy')}`: Helm's own record is gone",
         retry_s=float(request.inputs.get("timeout") or HELM_S),
     )
 
@@ -143,7 +144,7 @@ def delete_jobs_need_node(state: AccountState, request: Registration) -> Refusal
         "DeadlineExceeded",
         f"uninstall: Failed to purge the release: failed pre-delete: timed out waiting for the condition ({request.inputs['name']})",
         "its hook Job is Pending: no node without the Neuron taint is left",
-        "delete releases while nodes are there; now `helm uninstall --no-hooks`, `pulumi refresh`, `pulumi destroy`",
+        f"delete releases while nodes are there; now `helm uninstall --no-hooks`, `{typed('pulumi refresh')}`, `{typed('pulumi destroy')}`",
         retry_s=float(request.inputs.get("timeout") or HELM_S),
     )
 
@@ -163,7 +164,10 @@ def storage_in_use(state: AccountState, request: Registration) -> Refusal | None
     if not holders and not own:
         return None
     # The program's own pods are deleted by the program: a drain leaves them.
-    drain, switch_off = "`trn drain` ends the jobs that mount it; then `pulumi destroy` again", "switch off the add-on that mounts it first"
+    drain, switch_off = (
+        f"`{typed('trn drain')}` ends the jobs that mount it; then `{typed('pulumi destroy')}` again",
+        "switch off the add-on that mounts it first",
+    )
     return Refusal(
         "DeadlineExceeded",
         f"finalizers might be preventing deletion ({finalizer}); timed out waiting for the condition",
@@ -205,7 +209,7 @@ def namespace_with_finalizers(state: AccountState, request: Registration) -> Ref
         "DeadlineExceeded",
         "finalizers might be preventing deletion (); timed out waiting for the condition",
         f"namespace {name} holds {', '.join(holders)}",
-        "`trn drain` ends them; the namespace's status conditions name other blockers",
+        f"`{typed('trn drain')}` ends them; the namespace's status conditions name other blockers",
         retry_s=delete_timeout_s(request),
         remedy="drain",
     )

@@ -1,12 +1,11 @@
 """What IAM refuses to delete: a role that still has policies."""
 
+from facts.typed import typed
 from simulator.account import kinds
 from simulator.account.rule import Refusal, rule
 from simulator.account.state import AccountState
 from simulator.account.timeouts import ROLE_S
 from simulator.recording import Registration
-
-_FIX = "`trn sweep --delete` deletes the role with its policies; then `pulumi destroy` again"
 
 
 @rule("delete", kinds.ROLE, source="IAM API, DeleteRole, DeleteConflict; terraform-provider-aws internal/service/iam/role.go")
@@ -18,5 +17,6 @@ def role_has_policies(state: AccountState, request: Registration) -> Refusal | N
         if held:
             cause = f"{held[0].name} is still there: a run that was killed may have made it after its last entry in the state"
             text = f"Cannot delete entity, must {first} first."
-            return Refusal("DeleteConflict", text, cause, _FIX, retry_s=ROLE_S, remedy="sweep")
+            fix = f"`{typed('trn sweep --delete')}` deletes the role with its policies; then `{typed('pulumi destroy')}` again"
+            return Refusal("DeleteConflict", text, cause, fix, retry_s=ROLE_S, remedy="sweep")
     return None

@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 from ipaddress import IPv4Network
 
+from facts.typed import typed
 from simulator.account import kinds, view
 from simulator.account.rule import Refusal, rule
 from simulator.account.state import AccountState
 from simulator.account.timeouts import GATEWAY_S, SECURITY_GROUP_S, SUBNET_S, VPC_S
 from simulator.recording import Registration
 
-SWEEP = "`trn sweep` lists what is left and deletes what carries the cluster's tags; then `pulumi destroy` again"
-
 
 def _depended_on(text: str, holders: Sequence[str], retry_s: float) -> Refusal:
     several = f", and {len(holders) - 3} more" if len(holders) > 3 else ""
-    return Refusal("DependencyViolation", text, f"held by {'; '.join(holders[:3])}{several}", SWEEP, retry_s=retry_s, remedy="sweep")
+    sweep = f"`{typed('trn sweep')}` lists what is left and deletes what carries the cluster's tags; then `{typed('pulumi destroy')}` again"
+    return Refusal("DependencyViolation", text, f"held by {'; '.join(holders[:3])}{several}", sweep, retry_s=retry_s, remedy="sweep")
 
 
 @rule("delete", kinds.SUBNET, source="EC2 API, DeleteSubnet; terraform-provider-aws internal/service/ec2/vpc_subnet.go")

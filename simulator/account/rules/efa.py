@@ -66,7 +66,7 @@ def efa_in_one_zone(state: AccountState, request: Registration) -> Refusal | Non
 def driver_fits_runtime(state: AccountState, request: Registration) -> Refusal | None:
     """The Neuron driver of the AMI release and the runtime of the training image go together."""
     toolchain = TOOLCHAINS.get(state.job.toolchain or "")
-    if toolchain is None or request.inputs.get("amiType") != "AL2023_x86_64_NEURON":
+    if toolchain is None or request.inputs.get("amiType") != neuron_releases.NEURON_AMI_TYPE:
         return None
     instance = view.instance_type_of(state, request)
     if instance is not None and hardware_conflict(toolchain, instance) is not None:

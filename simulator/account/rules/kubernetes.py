@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from facts.resources.table import TYPES
+from facts.typed import typed
 from simulator.account import kinds, view
 from simulator.account.charts import chart_of, cluster_objects, needs_node
 from simulator.account.rule import Refusal, rule
@@ -24,7 +25,7 @@ def api_server_answers(state: AccountState, request: Registration) -> Refusal | 
         "Unreachable",
         "configured Kubernetes cluster is unreachable: unable to load schema information from the API server: connect: connection timed out",
         "the control plane is not there, or its public endpoint does not let this machine in",
-        "check `controlPlane.publicAccessCidrs` against your own address, then `pulumi up`",
+        f"check `controlPlane.publicAccessCidrs` against your own address, then `{typed('pulumi up')}`",
         remedy="again",
     )
 
@@ -90,7 +91,7 @@ def webhook_failed(guard: Guard, kind: str) -> Refusal:
         f'Internal error occurred: failed calling webhook: failed to call webhook: Post "https://{guard.service}.{guard.namespace}.svc:443": '
         f'no endpoints available for service "{guard.service}"',
         f"the webhook of {guard.owner.name} guards {kind}, and its pods do not answer",
-        f"`pulumi up` again once the pods in {guard.namespace} are ready",
+        f"`{typed('pulumi up')}` again once the pods in {guard.namespace} are ready",
         remedy="again",
     )
 
@@ -149,7 +150,7 @@ def release_needs_node(state: AccountState, request: Registration) -> Refusal | 
         "DeadlineExceeded",
         f"release {request.inputs['name']} failed{ending}: {hook}",
         f"pods of {request.name} are Pending: no node without the Neuron taint is ready",
-        "let it depend on an untainted node group; then `pulumi up`",
+        f"let it depend on an untainted node group; then `{typed('pulumi up')}`",
         retry_s=float(request.inputs.get("timeout") or HELM_S),
         leaves="nothing" if atomic else "unready",
         remedy="again",
@@ -167,7 +168,7 @@ def workload_needs_node(state: AccountState, request: Registration) -> Refusal |
         "DeadlineExceeded",
         f"'{request.inputs['metadata']['name']}' timed out waiting to be Ready; 0 out of {spec.get('replicas', 1)} replicas succeeded readiness checks",
         f"pods of {request.name} are Pending: no node without the Neuron taint is ready",
-        "let it depend on an untainted node group; then `pulumi up`",
+        f"let it depend on an untainted node group; then `{typed('pulumi up')}`",
         retry_s=600,
         leaves="unready",
         remedy="again",
@@ -190,7 +191,7 @@ def volume_for_claim(state: AccountState, request: Registration) -> Refusal | No
         "DeadlineExceeded",
         f"PersistentVolumeClaim '{metadata['name']}' timed out waiting to be Bound",
         f"volume {name} is {'kept for another claim' if volumes else 'not there'}",
-        "let the claim depend on its volume; then `pulumi up`",
+        f"let the claim depend on its volume; then `{typed('pulumi up')}`",
         retry_s=300,
         leaves="unready",
         remedy="again",
@@ -211,11 +212,12 @@ def fixed_inputs(state: AccountState, request: Registration) -> Refusal | None:
         old, new = (_value(inputs, path, fixed.default) for inputs in (existing.registration.inputs, request.inputs))
         if not fixed.allowed(old, new):
             kind = request.type.rpartition(":")[2]
+            destroy = typed(f"pulumi destroy --target-dependents --target '{request.urn}'")
             return Refusal(
                 "Invalid",
                 f'{kind} "{request.inputs["metadata"]["name"]}" is invalid: {path}: Invalid value: {fixed.text}',
                 f"{path} of {request.name} was {old} and would be {new}",
-                f"take the change back; or `pulumi destroy --target-dependents --target '{request.urn}'`, then `pulumi up`",
+                f"take the change back; or `{destroy}`, then `{typed('pulumi up')}`",
             )
     return None
 

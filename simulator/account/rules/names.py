@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Mapping
 
 from facts.resources.table import TYPES
+from facts.typed import typed
 from simulator.account.conflicts import identity, wording
 from simulator.account.objects import CloudObject
 from simulator.account.rule import Refusal, rule
@@ -26,7 +27,9 @@ def name_is_free(state: AccountState, request: Registration) -> Refusal | None:
     return Refusal(
         *said,
         f"{whose}; it is {existing.status}",
-        "`pulumi cancel`, `trn recover`, which imports it, then `pulumi up`" if own else "give one of the two another name",
+        f"`{typed('pulumi cancel')}`, `{typed('trn recover')}`, which imports it, then `{typed('pulumi up')}`"
+        if own
+        else "give one of the two another name",
     )
 
 

@@ -1,5 +1,6 @@
 """What is not deleted because something that others made in the account holds it."""
 
+from facts.typed import typed
 from simulator.account import kinds
 from simulator.account.neighbours import holders
 from simulator.account.rule import Refusal, rule
@@ -26,5 +27,5 @@ def held_by_others(state: AccountState, request: Registration) -> Refusal | None
         found[0][0],
         f"resource {request.id} has a dependent object",
         f"held by {', '.join(which for _, which in found[:3])}, which this program did not make",
-        "ask their owner to delete them; then `pulumi destroy` again",
+        f"ask their owner to delete them; then `{typed('pulumi destroy')}` again",
     )

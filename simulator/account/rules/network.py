@@ -8,9 +8,6 @@ from simulator.account.rule import Refusal, rule
 from simulator.account.state import AccountState
 from simulator.recording import Registration
 
-RESERVED_ADDRESSES = 5
-"""Per subnet (VPC user guide, subnet CIDR blocks)."""
-
 
 def _blocks(state: AccountState, vpc_id: str) -> list[IPv4Network]:
     found = state.find(kinds.VPC, vpc_id)

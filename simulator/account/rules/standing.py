@@ -1,5 +1,6 @@
 """What is wrong with objects that an earlier run left and that the engine treats as finished."""
 
+from facts.typed import made_again
 from simulator.account import kinds
 from simulator.account.rule import Refusal, rule
 from simulator.account.state import AccountState
@@ -20,7 +21,7 @@ def group_is_active(state: AccountState, request: Registration) -> Refusal | Non
         "CREATE_FAILED",
         f"node group {request.id} has no nodes",
         f"{request.inputs['nodeGroupName']} failed in an earlier run, and the state takes it for made",
-        f"`pulumi up --replace '{request.urn}'`",
+        f"`{made_again(request.urn)}`",
         remedy="replace",
     )
 
@@ -35,6 +36,6 @@ def group_can_change(state: AccountState, request: Registration) -> Refusal | No
         "ResourceInUseException",
         "Nodegroup cannot be updated as it is currently not in Active State",
         f"{request.inputs['nodeGroupName']} failed in an earlier run",
-        f"`pulumi up --replace '{request.urn}'`",
+        f"`{made_again(request.urn)}`",
         remedy="replace",
     )

@@ -1,11 +1,13 @@
 """A page for each launcher: what it says of the stack is enough, and of states is what the launcher reads."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support import ROOT
 from tools.pages import launcher_pages
+from tools.pages.launcher_table import PAGE
 from training.launchers import launchers
 from training.launchers.base import Launcher
 from training.phase import Phase
@@ -15,10 +17,10 @@ LAUNCHERS = pytest.mark.parametrize("launcher", launchers(), ids=lambda launcher
 
 def test_every_launcher_has_a_page_and_no_page_is_left_over():
     """Linked from docs/jobs.md."""
-    written = {path.stem for path in (ROOT / "docs/launchers").glob("*.md")}
+    written = {path.stem for path in (ROOT / "docs/launchers").glob("*.md")} - {Path(PAGE).stem}
     assert written == {launcher.name for launcher in launchers()}
     jobs = (ROOT / "docs/jobs.md").read_text()
-    assert all(f"(launchers/{name}.md)" in jobs for name in written)
+    assert all(f"(launchers/{name}.md)" in jobs for name in {*written, Path(PAGE).stem})
 
 
 @LAUNCHERS

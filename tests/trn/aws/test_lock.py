@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -13,12 +12,12 @@ from facts.names import LOCK_TAG, launch_template_name, lock_name, lock_paramete
 from simulator.aws_endpoint.inventory import Delays
 from simulator.aws_endpoint.wire import Refused
 from tests.trn.aws.cloud import ACCOUNT, CREATED_AT, Cloud
+from tests.trn.aws.locked import locked
 from tests.trn.change.owned import locks_of, put_lock
 from trn.aws import lock as lock_module
 from trn.aws import locks
-from trn.aws.lock import Holder, Lock, locked, this_run
-from trn.cli.errors import OwnershipError, fail_at_end
-from trn.run_command import run_command
+from trn.aws.lock import Holder, Lock, this_run
+from trn.cli.errors import OwnershipError
 
 CLUSTER = "train"
 OTHER = Holder("arn:aws:iam::123456789012:user/berta", "berta@desk", "drain dev", CREATED_AT, "other")
@@ -222,48 +221,6 @@ def test_a_list_that_lags_is_not_a_lock_that_is_lost(monkeypatch: pytest.MonkeyP
     cloud = Cloud(delays=Delays(unseen=3))
     with locked(cloud.api, CLUSTER, mine()) as taken:
         taken.refuse_lost()
-
-
-@pytest.mark.parametrize(
-    ("body", "code"), [(lambda: 0, 1), (lambda: 2, 2), (lambda: 7, 7)], ids=["a success", "a misuse", "the command's own"]
-)
-def test_a_lock_that_cannot_be_given_up_is_said_and_loses_no_result(cloud: Cloud, body: Callable[[], int], code: int):
-    """A success ends with 1; any other end stands."""
-    told, results = list[str](), list[int]()
-
-    def command() -> int:
-        with locked(cloud.api, CLUSTER, mine(), told.append):
-            cloud.wire.faults[DELETE] = [Refused("UnauthorizedOperation", "no", 403)]
-            result = body()
-        results.append(result)
-        return result
-
-    assert (run_command(command), results) == (code, [body()])
-    assert [line for line in told if "could not be given up" in line and "--break-lock" in line and "UnauthorizedOperation" in line]
-    assert run_command(lambda: 0) == 0
-
-
-def test_a_lock_that_cannot_be_given_up_hides_no_error(cloud: Cloud, capsys: pytest.CaptureFixture[str]):
-    """Nor does a terminal that is closed by then."""
-
-    def closed(line: str) -> None:
-        if "given up" in line:
-            raise BrokenPipeError
-
-    def command() -> int:
-        with locked(cloud.api, CLUSTER, mine(), closed):
-            cloud.wire.faults[DELETE] = [NO_ANSWER]
-            raise OwnershipError("the cluster has become another one", code=2)
-
-    assert run_command(command) == 2
-    assert capsys.readouterr().err == "error: the cluster has become another one\n"
-
-
-def test_what_fails_at_the_end_of_one_command_is_not_the_nexts():
-    """And outside of a command there is no exit code to change."""
-    fail_at_end()
-    assert run_command(lambda: fail_at_end() or 0) == 1
-    assert run_command(lambda: 0) == 0
 
 
 def test_a_run_of_0_1_0_is_at_the_cluster(cloud: Cloud):

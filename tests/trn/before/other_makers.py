@@ -207,11 +207,10 @@ class Account:
         kind = {"amiType": ami, "capacityType": "ON_DEMAND", "instanceTypes": [instance_type], "version": "1.35"}
         self._put(eks_nodes.NODE_GROUP.token, name, {**inputs, **kind, "scalingConfig": size, **more})
 
-    def template(self, name: str) -> dict[str, str]:
+    def template(self, name: str, **more: Any) -> dict[str, str]:
         """A launch template as Terraform's module makes one, whose nodes have its own security group only; as a group names it."""
-        made = self._put(
-            ec2_compute.LAUNCH_TEMPLATE.token, name, {"name": f"{self._name}-{name}-20240829", "vpcSecurityGroupIds": [NODE_GROUP]}
-        )
+        inputs = {"name": f"{self._name}-{name}-20240829", "vpcSecurityGroupIds": [NODE_GROUP], **more}
+        made = self._put(ec2_compute.LAUNCH_TEMPLATE.token, name, inputs)
         return {"id": made.id, "version": "1"}
 
     def security_group(self, let_in: str) -> None:

@@ -22,12 +22,13 @@ from tests.stacks.samples import BOUNDARY
 from tests.support import ROOT, dev_configuration, merged, record_stack
 from tests.trn.aws.cloud import Cloud
 from tests.trn.aws.leftovers import leave_control_plane, leave_everything
+from tests.trn.aws.locked import locked
 from tests.trn.change.owned import owner_of
 from trn.app import app
 from trn.aws.api import Api, Call
 from trn.aws.identity import Caller
 from trn.aws.leftovers import Found, Place, kind_named
-from trn.aws.lock import locked, this_run
+from trn.aws.lock import this_run
 from trn.aws.places import look, place_of
 from trn.before.check.account import as_documented
 from trn.before.iam.documents import POLICY_LIMIT, declared_calls, deployer_permissions, documents, operator_permissions, statements

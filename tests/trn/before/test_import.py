@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from fcntl import LOCK_EX, flock
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import yaml
 from botocore.exceptions import ClientError
 
 from facts.names import role_name
+from facts.resources import eks
 from simulator.account.state import AccountState
 from simulator.account.world import World
 from simulator.aws_endpoint import endpoint
@@ -36,7 +36,7 @@ from tests.trn.before.other_makers import (
     blueprint_account,
     eksctl_account,
 )
-from tests.trn.given import Given
+from tests.trn.given import Given, NoStack
 from trn.app import app
 from trn.aws.api import Api, BotoApi, Call
 from trn.before.import_cluster import locate
@@ -47,22 +47,6 @@ from trn.run_command import run_command
 
 Trn = Callable[..., tuple[int, str, str]]
 READING = ("Describe", "Get", "List")
-
-
-@dataclass
-class NoStack:
-    """Pulumi, that has no stack of the name yet, or one with a state."""
-
-    state: str = ""
-
-    def ask(self, command: tuple[str, ...]) -> tuple[int, str]:
-        """It says so."""
-        assert command[1] == "stack"
-        return (0, self.state) if self.state else (255, "error: no stack named 'prod' found\n")
-
-    def run(self, command: tuple[str, ...], _: object, /) -> tuple[int, str]:
-        """Nothing of it is run."""
-        raise AssertionError(command)
 
 
 @pytest.fixture
@@ -588,4 +572,37 @@ def test_files_that_hold_it_already_are_not_written_again(trn: Trn, wires: dict[
     assert "wrote    Pulumi.prod.yaml, import-prod.json (11 objects)" in trn(*words)[1]
     before = Path("import-prod.json").stat()
     code, said, _ = trn(*words)
-    assert (code, "wrote" in said, Path("import-prod.json").stat()) == (0, False, before)
+    after = Path("import-prod.json").stat()
+    assert (code, "wrote" in said, after.st_ino, after.st_mtime_ns) == (0, False, before.st_ino, before.st_mtime_ns)
+
+
+def test_a_group_keeps_its_release_its_block_and_a_type_that_its_launch_template_holds(trn: Trn, wires: dict[str, Wire]):
+    """New nodes with another driver would not start the images that run; what EKS does not say, its instances do."""
+    state = blueprint_account()
+    made = Account(state, BLUEPRINT)
+    block = {"capacityReservationSpecification": {"capacityReservationTarget": {"capacityReservationId": "cr-0b10e0b10e0b10e0b"}}}
+    for name, desired in (("trn2-block", 1), ("trn2-idle", 0)):
+        template = made.template(name, instanceType="trn2.48xlarge", **block)
+        size = {"desiredSize": desired, "minSize": 0, "maxSize": 1}
+        more = {"capacityType": "CAPACITY_BLOCK", "instanceTypes": None, "releaseVersion": "1.35.4-20260505", "launchTemplate": template}
+        made.group(name, "core-node-group-eks-node-group-20240829", "", "AL2023_x86_64_NEURON", [NODES["usw2-az4"]], size, **more)
+    wires[REGION] = account(state)
+    notes = " ".join(result(trn, BLUEPRINT)["notes"])
+    groups = configuration()["trn:nodeGroups"]
+    (name,) = [key for key, group in groups.items() if group["instanceType"] == "trn2.48xlarge"]
+    assert groups[name]["capacityReservationId"] == "cr-0b10e0b10e0b10e0b"
+    assert (groups[name]["capacityType"], groups[name]["releaseVersion"]) == ("CAPACITY_BLOCK", "1.35.4-20260505")
+    assert "node group trn2-idle (types in its launch template) has no place in the stack" in notes
+    # The blueprint's own group has an AMI of Amazon Linux 2: its release is none of the Neuron AMI's.
+    assert "AL2_x86_64_GPU" in notes
+    assert "releaseVersion" not in next(group for group in groups.values() if group["instanceType"] == "trn1.32xlarge")
+
+
+def test_a_cluster_of_another_blueprint_is_not_data_on_eks(trn: Trn, wires: dict[str, Wire]):
+    """The tag `Blueprint` is on clusters of every blueprint; the repository's tag says which."""
+    state = blueprint_account()
+    (cluster,) = [item for item in state.ready(eks.CLUSTER_TYPE.token) if item.id == BLUEPRINT]
+    for tags in (cluster.inputs["tags"], cluster.outputs.get("tagsAll", {})):
+        tags.pop("GithubRepo", None)
+    wires[REGION] = account(state)
+    assert result(trn, BLUEPRINT)["maker"] == "another tool"

@@ -19,6 +19,7 @@ from addons.versions import managed_addon_version
 from facts.names import BLOCK_GROUP_TAG, CLUSTER_TAG, OFFER_TAG, cluster_tags, stack_path
 from facts.resources.ec2_network import VPC
 from facts.resources.fsx import FILE_SYSTEM
+from facts.toolchains import DEFAULT_TOOLCHAIN, TOOLCHAINS
 from simulator.account import kinds
 from simulator.account.world import World
 from simulator.aws_endpoint.capacity import BOUGHT, OFFER
@@ -46,6 +47,7 @@ from tests.trn.change.stage import (
 )
 from tests.trn.jobs.image.images import put_base
 from tests.trn.jobs.image.strict_registry import StrictRegistry
+from training.payload import SOURCE as SOURCE_FOLDER
 from trn.aws.ecr import registry_host
 from trn.before.check import capacity
 from trn.before.import_cluster.plan import Aftermath
@@ -54,7 +56,9 @@ from trn.change.identity import File
 from trn.cli.errors import CommandError
 from trn.cli.text_files import write_text
 from trn.jobs.data.staging import STAGE_LABEL, name_of
+from trn.jobs.image.layer import make_layer
 from trn.jobs.image.place import usual_repository
+from trn.jobs.source import OwnFiles
 from trn.kubernetes.job_end import STOPPED_BY_ROLL
 from trn.running.roll.plan import is_of
 from trn.running.shell.pod import SHELL_LABEL
@@ -145,6 +149,44 @@ def _submitted(command: str, name: str) -> Case:
         refused={"another made it": lambda stage: stage.start(name)},
         again=1,
     )
+
+
+SCRIPT = ROOT / "tests/trn/jobs/run/script.py"
+
+
+def _ran() -> dict[str, Case]:
+    """`trn run`: as `trn submit`, but asked; and with the script as a layer of an image, which is pushed before."""
+    small = replace(
+        _submitted("run", "script"),
+        words=("run", STACK, str(SCRIPT), "--source", str(SCRIPT)),
+        agreed=("y",),
+        yes=("--yes",),
+        differ={},
+    )
+
+    def acted(stage: Stage, call: Call) -> tuple[str, str]:
+        if call.way == "kubernetes":
+            return small.acted(stage, call)
+        verb, which = _pushed(stage, call)
+        return verb, which if verb == "make" else f"{which.rpartition(':')[0]}:{_tag()}"
+
+    large = replace(
+        small,
+        acted=acted,
+        is_own=lambda key: (
+            small.is_own(key) or key.startswith((f"repository {REPOSITORY}", f"image {REPOSITORY}:", f"layer {REPOSITORY}@"))
+        ),
+        around=lambda stage: patch("trn.jobs.source.room_bytes", lambda: 0),
+        is_long=True,
+        draws=20,
+    )
+    return {"run": small, "run --source": large}
+
+
+@cache
+def _tag() -> str:
+    base = TOOLCHAINS[DEFAULT_TOOLCHAIN].image or ""
+    return OwnFiles(make_layer(SCRIPT.parent, SOURCE_FOLDER, [SCRIPT]), "image").tag(DEFAULT_TOOLCHAIN, base)
 
 
 def set_size(stage: Stage, count: int, name: str = GROUP) -> None:
@@ -646,6 +688,7 @@ CASES: Mapping[str, Case] = {
         again=2,
     ),
     **{command: _submitted(command, name) for command, name in (("submit", "bert-large"), ("precompile", "bert-large-precompile"))},
+    **_ran(),
     "image push": Case(
         words=("image", "push", STACK, str(ROOT / "training" / "images"), "--tag", "1"),
         agreed=("y",),

@@ -20,6 +20,7 @@ from trn.run_command import run_command
 ARGUMENTS: dict[str, tuple[str, ...]] = {
     "JOB": ("bert",),
     "FILE": ("job.yaml",),
+    "SCRIPT": ("src/train.py",),
     "FOLDER": ("src",),
     "GROUP": ("trn1-32xl",),
     "COUNT": ("0",),

@@ -89,6 +89,11 @@ READ: dict[str, dict[str, tuple[Any, ...]]] = {
         }
         for name in ("submit", "precompile")
     },
+    "trn run": {
+        "dev train.py": ("dev", "train.py", None), "train.py": ("dev", "train.py", None), "train.py --stack night": ("night", "train.py", None),
+        "train.py -- --lr 1": ("dev", "train.py", ("--lr", "1")), "night train.py -- night": ("night", "train.py", ("night",)),
+        "night train.py --": ("night", "train.py", None),
+    },
     "trn lint": {"job.yaml": (None, "job.yaml"), "dev job.yaml": ("dev", "job.yaml"), "job.yaml --stack dev": ("dev", "job.yaml")},
     "trn image push": {"dev src": ("dev", "src"), "src": ("dev", "src"), "src --stack night": ("night", "src"), "night night": ("night", "night")},
     "trn image build": {"dev src": ("dev", "src"), "src": ("dev", "src"), "src --stack night": ("night", "src")},
@@ -165,6 +170,10 @@ REFUSED: dict[str, dict[str, tuple[str, ...]]] = {
             "": ("FILE is missing",),
         }
         for name in ("submit", "precompile", "lint")
+    },
+    "trn run": {
+        "night": ("`night` is a stack here, and SCRIPT is missing",), "train.py dev": ("the stack comes first", "`trn run dev train.py`"),
+        "dev train.py 1": ("too many words: `1`",), "-- train.py": ("SCRIPT is missing",),
     },
     **{
         f"trn image {name}": {

@@ -14,12 +14,10 @@ from simulator.engine.schedule import run_up
 from simulator.recording import Recording
 from tests.simulator.small_programs import by_hand
 from tests.terminal import ENVIRONMENTS, pin, terminal
-from trn.change.clients import using
 from trn.cli import output
 from trn.cli.lines import print_lines
-from trn.cli.output import can_redraw, gauge, print_table, step_line, tracked
+from trn.cli.output import can_redraw, gauge, print_table, tracked
 from trn.cli.progress import Progress
-from trn.practice.access import Practice
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
@@ -61,18 +59,6 @@ def test_a_rehearsal_says_what_it_makes(name: str, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
-def test_steps_are_reported(name: str, monkeypatch: pytest.MonkeyPatch):
-    """A wait of twenty minutes without a word looks like a hang."""
-    with terminal(name):
-        console = screen()
-        monkeypatch.setattr(output, "errors", lambda: console)
-        with step_line() as tell:
-            tell("nodes are being drained; 3 left")
-            console.print("a line")
-    assert "nodes are being drained" in text_on(console)
-
-
-@pytest.mark.parametrize("name", ENVIRONMENTS)
 def test_bars_leave_nothing_behind_on_a_terminal_that_cannot_erase_them(name: str, monkeypatch: pytest.MonkeyPatch):
     """Control characters would be all that is seen of them."""
     with terminal(name):
@@ -96,14 +82,13 @@ def test_a_gauge_without_a_word_draws_nothing():
 
 
 @pytest.mark.parametrize("name", ["narrow", "no colour"])
-def test_labelled_lines_cut_nothing_and_name_the_commands_of_practice(name: str):
-    """An ARN or a key is there to be copied; a command of AWS in practice would act on an account that there is not."""
+def test_labelled_lines_cut_nothing(name: str):
+    """An ARN or a key is there to be copied."""
     arn = "arn:aws:kms:us-west-2:123456789012:key/00000000-0000-0000-0000-000000000000-1-of-a-long-name"
-    with terminal(name), using(Practice()):
+    with terminal(name):
         console = screen()
-        print_lines(console, [("cause", Text(f"the key is {arn}")), ("next", Text("`trn roll dev trn1-32xl`"))])
+        print_lines(console, [("cause", Text(f"the key is {arn}"))])
     assert arn in Text.from_ansi(text_on(console)).plain.replace(" ", "")
-    assert "trn --practice roll" in text_on(console)
 
 
 @pytest.mark.parametrize("name", ["narrow", "no colour"])

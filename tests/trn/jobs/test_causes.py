@@ -33,9 +33,9 @@ def waiting(reason: str, message: str) -> dict[str, Any]:
     return {"state": {"waiting": {"reason": reason, "message": message}}}
 
 
-def ended(code: int, reason: str = "Error") -> dict[str, Any]:
+def ended(code: int, reason: str = "Error", **more: str) -> dict[str, Any]:
     """A container that has ended."""
-    return {"state": {"terminated": {"exitCode": code, "reason": reason, "finishedAt": "2026-11-22T10:02:00Z"}}}
+    return {"state": {"terminated": {"exitCode": code, "reason": reason, "finishedAt": "2026-11-22T10:02:00Z", **more}}}
 
 
 def queue(state: str = "Open", **more: Any) -> dict[str, Any]:
@@ -165,6 +165,10 @@ CAUSES: dict[str, tuple[Callable[[], Situation], str, str, str]] = {
     ),
     "failed": (lambda: situation(*placed(ended(3), "Failed")), "failed", "bert-worker-0 ended with exit code 3", "trn logs dev bert"),
     "out of memory": (lambda: situation(*placed(ended(137, "OOMKilled"), "Failed")), "failed", "ended for want of memory", "smaller batches"),
+    "a file that is not there": (
+        lambda: situation(*placed(ended(127, message="there is no file train.py in the pod"), "Failed")),
+        "failed", "ended with exit code 127: there is no file train.py in the pod", "`trn run`",
+    ),
     "hung": (lambda: situation(*placed(ended(124), "Restarting")), "failed", "made no step", "trn logs"),
     "failed without pods": (lambda: situation(item(phase="Failed")), "failed", "it has failed, and its pods are gone", "trn logs"),
     "stopped": (lambda: situation(item(phase="Aborted")), "stopped", "it holds nothing", "trn cancel dev bert"),

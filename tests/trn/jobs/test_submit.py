@@ -13,7 +13,7 @@ from tests.support import ROOT, dev_configuration, merged
 from trn.app import app
 from trn.engine.job_site import site_of
 
-GOOD = "name: bert\ncommand: [python3, train.py]\nnodes: 2\n"
+GOOD = "name: bert\ncommand: [python3, /fsx/train.py]\nnodes: 2\n"
 
 
 @pytest.fixture

@@ -520,7 +520,7 @@ def test_the_command_submits_and_says_how_to_follow(monkeypatch: pytest.MonkeyPa
     given.cluster = healthy.cluster
     given.engine = stack_of("trainium-dev")
     path = tmp_path / "job.yaml"
-    path.write_text("name: bert\ncommand: [python3, train.py]\nnodes: 2\n")
+    path.write_text("name: bert\ncommand: [python3, /fsx/train.py]\nnodes: 2\n")
     result = CliRunner().invoke(app, ["submit", str(path), "--json", str(tmp_path / "out.json")], catch_exceptions=False)
     assert result.exit_code == 0, result.output
     assert result.stdout == (

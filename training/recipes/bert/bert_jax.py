@@ -13,7 +13,13 @@ Parameters = dict[str, jax.Array]
 
 
 def loss(parameters: Parameters, batch: dict[str, jax.Array], key: jax.Array, size: Size) -> jax.Array:
-    """Mean loss of the masked tokens plus mean loss of the next sentence.
+    """Mean loss of the masked tokens plus mean loss of the next sentence."""
+    masked, following = losses(parameters, batch, key, size)
+    return masked + following
+
+
+def losses(parameters: Parameters, batch: dict[str, jax.Array], key: jax.Array, size: Size) -> tuple[jax.Array, jax.Array]:
+    """Mean loss of the masked tokens, and that of the next sentence.
 
     ids, types: int32 (batch, sequence); mask: float32 (batch, sequence), 0 for padding; positions, labels, weights: (batch, predictions).
     """
@@ -27,7 +33,7 @@ def loss(parameters: Parameters, batch: dict[str, jax.Array], key: jax.Array, si
     pooled = jnp.tanh(_dense(parameters, "pooler", hidden[:, 0]))
     answers = jax.nn.log_softmax(_dense(parameters, "next", pooled).astype(jnp.float32))
     following = -jnp.mean(jnp.take_along_axis(answers, batch["next"][:, None], axis=1))
-    return masked + following
+    return masked, following
 
 
 def encode(parameters: Parameters, batch: dict[str, jax.Array], key: jax.Array, size: Size) -> jax.Array:

@@ -57,7 +57,11 @@ class Options:
     first: str
     """Folder with the checkpoints of phase 1, whose newest weights phase 2 begins with; empty in phase 1."""
     data: str
-    """Folder with tokenised text; empty for generated text."""
+    """Folder of a set that `trn data prepare` made, or `generated`."""
+    validate_steps: int
+    """Steps from one look at the validation split to the next; 0 for none."""
+    validation_batches: int
+    """Micro batches of a look, the same ones each time."""
     checkpoint_steps: int
     """Steps from one checkpoint to the next, beside the interval of the job file; 0 leaves it to that."""
 
@@ -92,7 +96,11 @@ def parse(arguments: list[str], devices: int, data: str) -> Options:
     parser.add_argument("--learning-rate", type=float, help="without it, that of the LAMB paper for the batch")
     parser.add_argument("--dropout", type=float)
     parser.add_argument("--seed", type=int, default=20181011)
-    parser.add_argument("--data", default=data, help="folder with tokenised text; without it, text is generated")
+    parser.add_argument("--data", default=data, help="folder that `trn data prepare` made; `generated` makes text up")
+    parser.add_argument(
+        "--validate-steps", type=int, default=200, help="steps from one look at the validation split to the next; 0 for none"
+    )
+    parser.add_argument("--validation-batches", type=int, default=8, help="micro batches of a look")
     parser.add_argument("--checkpoint-steps", type=int, default=0)
     found = parser.parse_args(arguments)
     tiny, second = found.size == "tiny", found.phase == 2
@@ -121,6 +129,8 @@ def parse(arguments: list[str], devices: int, data: str) -> Options:
         phase=found.phase,
         first=found.first,
         data=found.data,
+        validate_steps=found.validate_steps,
+        validation_batches=found.validation_batches,
         checkpoint_steps=found.checkpoint_steps,
         dropout=SIZES[found.size].dropout if found.dropout is None else found.dropout,
     )

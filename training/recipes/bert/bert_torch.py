@@ -13,7 +13,13 @@ Parameters = dict[str, torch.Tensor]
 
 
 def loss(parameters: Parameters, batch: dict[str, torch.Tensor], size: Size) -> torch.Tensor:
-    """Mean loss of the masked tokens plus mean loss of the next sentence.
+    """Mean loss of the masked tokens plus mean loss of the next sentence."""
+    masked, following = losses(parameters, batch, size)
+    return masked + following
+
+
+def losses(parameters: Parameters, batch: dict[str, torch.Tensor], size: Size) -> tuple[torch.Tensor, torch.Tensor]:
+    """Mean loss of the masked tokens, and that of the next sentence.
 
     ids, types: int64 (batch, sequence); mask: float32 (batch, sequence), 0 for padding; positions, labels, weights: (batch, predictions).
     """
@@ -25,7 +31,7 @@ def loss(parameters: Parameters, batch: dict[str, torch.Tensor], size: Size) -> 
     masked = (tokens * batch["weights"]).sum() / batch["weights"].sum().clamp(min=1.0)
     pooled = torch.tanh(_dense(parameters, "pooler", hidden[:, 0]))
     answers = functional.log_softmax(_dense(parameters, "next", pooled), -1)
-    return masked - torch.gather(answers, 1, batch["next"][:, None]).mean()
+    return masked, -torch.gather(answers, 1, batch["next"][:, None]).mean()
 
 
 def encode(parameters: Parameters, batch: dict[str, torch.Tensor], size: Size) -> torch.Tensor:

@@ -1,19 +1,16 @@
-"""Samples for BERT pretraining: sample i of epoch e is a function of the seed, e and i, so a resumed run sees what it would have seen.
+"""Samples for BERT pretraining: which one comes when follows from the seed and its place in the whole training, so a resumed run sees what it would have seen.
 
-Text is either generated, or read from a folder with tokenised text that `trn data` prepares:
-
-    tokens.npy     token ids, uint16 or int32, all sentences one after the other
-    sentences.npy  int64, where each sentence begins in tokens.npy, and at the end the number of tokens
-    documents.npy  int64, the first sentence of each document, and at the end the number of sentences
+Text is a set that `trn data prepare` made with sentences, where every sentence begins one sample of an epoch, or generated.
 """
-
-import hashlib
-from pathlib import Path
 
 import numpy as np
 
+import token_data
+
 PADDING, CLASS, SEPARATOR, MASK, FIRST_WORD = 0, 1, 2, 3, 4
-"""Ids of the special tokens in generated text. Those of tokenised text are in its `special.npy`, in this order."""
+"""Ids of the special tokens in generated text."""
+SPECIAL = ("padding", "class", "separator", "mask")
+"""Those of a set, in this order."""
 
 
 class Generated:
@@ -37,52 +34,67 @@ class Generated:
         return FIRST_WORD + words[:middle], FIRST_WORD + second, other
 
 
-class Tokenised:
-    """Text from a folder, read as far as it is needed."""
+class Packed:
+    """Text of a set, read as far as it is needed."""
 
-    def __init__(self, folder: str) -> None:
-        def load(name: str) -> np.ndarray:
-            return np.load(Path(folder, name), mmap_mode="r")
+    def __init__(self, folder: str, vocabulary: int, split: str) -> None:
+        """Raises token_data.WrongData for a set that is not for this model, or for BERT."""
+        tokens = token_data.Tokens(folder, split)
+        tokens.fit(vocabulary)
+        found = [tokens.special.get(name) for name in SPECIAL]
+        if None in found or not all(shard.about["sentences"] for shard in tokens.shards):
+            raise token_data.WrongData(
+                f"{folder} is not for BERT: it needs a tokenizer with [PAD], [CLS], [SEP] and [MASK], and `sentences`"
+            )
+        self.special = tuple(int(token) for token in found if token is not None)
+        self.shards, self.identity = tokens.shards, f"{tokens.fingerprint} by sentences"
+        self.beside = 0 if tokens.special.get("end") is None else 1
+        """Tokens at the end of a document that are none of its words."""
+        self.ends = np.cumsum([shard.about["sentences"] for shard in tokens.shards])
+        self.samples = int(self.ends[-1])
 
-        self.tokens, self.sentences, self.documents = load("tokens.npy"), load("sentences.npy"), load("documents.npy")
-        self.special = tuple(int(token) for token in load("special.npy"))
-        self.samples = len(self.sentences) - 1
-        # Lengths, and the ids at both ends: another text differs in one of them, and a copy of the folder in none.
-        ends = [np.asarray(self.tokens[:4096]), np.asarray(self.tokens[-4096:]), np.asarray(self.special)]
-        digest = hashlib.sha256(b"".join(array.astype(np.int64).tobytes() for array in ends)).hexdigest()[:16]
-        self.identity = f"{len(self.tokens)} tokens, {self.samples} sentences, {len(self.documents) - 1} documents, {digest}"
+    def _place(self, index: int) -> tuple[token_data.Shard, int, int]:
+        """Shard of a sentence, where it begins there, and where its document ends."""
+        number = int(np.searchsorted(self.ends, index, side="right"))
+        shard = self.shards[number]
+        begin = int(shard.sentences[index - (int(self.ends[number - 1]) if number else 0)])
+        return shard, begin, self._end(shard, begin)
+
+    def _end(self, shard: token_data.Shard, begin: int) -> int:
+        document = int(np.searchsorted(shard.documents, begin, side="right"))
+        return max(int(shard.documents[document]) - self.beside, begin + 1)
 
     def pair(self, index: int, length: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray, int]:
         """Text from sentence `index` on, and what follows it or, every second time, text of another document."""
-        document = int(np.searchsorted(self.documents, index, side="right")) - 1
-        end = int(self.sentences[self.documents[document + 1]])
-        begin = int(self.sentences[index])
+        shard, begin, end = self._place(index)
         # The first part ends with a sentence, near the middle.
-        middle = int(np.searchsorted(self.sentences, begin + length // 2, side="left"))
-        cut = min(max(int(self.sentences[min(middle, len(self.sentences) - 1)]), begin + 1), begin + length - 1, end)
-        first, other = self.tokens[begin:cut], int(random.integers(2))
+        middle = int(np.searchsorted(shard.sentences, begin + length // 2, side="left"))
+        cut = min(max(int(shard.sentences[middle]) if middle < len(shard.sentences) else end, begin + 1), begin + length - 1, end)
+        first, other = shard.tokens[begin:cut], int(random.integers(2))
         if cut >= end:
             other = 1
         if other:
-            cut = int(self.sentences[random.integers(self.samples)])
-            end = len(self.tokens)
-        return first, self.tokens[cut : min(cut + length - len(first), end)], other
+            # A few draws meet another document, unless there is none.
+            for _ in range(8):
+                beside, cut, at = self._place(int(random.integers(self.samples)))
+                if (beside, at) != (shard, end):
+                    break
+            shard, end = beside, at
+        return first, shard.tokens[cut : min(cut + length - len(first), end)], other
 
 
-def position(sample: int, samples: int, seed: int) -> tuple[int, int]:
-    """Epoch, and which of the samples comes as the `sample`-th of the whole training: each once in an epoch, in another order each time."""
-    epoch, place = divmod(sample, samples)
-    random = np.random.Generator(np.random.Philox(key=[seed, epoch]))
-    factor, shift = int(random.integers(samples)) | 1, int(random.integers(samples))
-    while np.gcd(factor, samples) != 1:
-        factor += 2
-    return epoch, (factor * place + shift) % samples
+Text = Generated | Packed
+
+
+def text_of(data: str, vocabulary: int, split: str = token_data.TRAIN) -> Text:
+    """The text of a set's folder, or of `generated`."""
+    return Generated(vocabulary) if data == token_data.GENERATED else Packed(data, vocabulary, split)
 
 
 def batch(
-    text: Generated | Tokenised, first: int, count: int, sequence: int, predictions: int, vocabulary: int, seed: int
+    text: Text, first: int, count: int, sequence: int, predictions: int, vocabulary: int, seed: int, stream: int = 1
 ) -> dict[str, np.ndarray]:
-    """Samples `first` to `first + count` of the whole training.
+    """Samples `first` to `first + count` of the whole training. `stream`: another one masks, and makes up, something else.
 
     ids, types, mask: int32 and float32 (count, sequence); positions, labels, weights: (count, predictions); next: int32 (count,).
     """
@@ -95,9 +107,8 @@ def batch(
         "weights": np.zeros((count, predictions), np.float32),
         "next": np.zeros((count,), np.int32),
     }
-    for row in range(count):
-        epoch, index = position(first + row, text.samples, seed)
-        random = np.random.Generator(np.random.Philox(key=[seed, epoch], counter=[0, 0, 1, index]))
+    for row, (epoch, index) in enumerate(zip(*map(np.ndarray.tolist, token_data.order(first, count, text.samples, seed)), strict=True)):
+        random = np.random.Generator(np.random.Philox(key=[seed, epoch], counter=[0, 0, stream, index]))
         _fill(made, row, text.pair(index, sequence - 3, random), text.special, predictions, vocabulary, random)
     return made
 

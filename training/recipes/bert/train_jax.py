@@ -5,6 +5,7 @@ follows in the step's last function, together with the loss and the workers' wis
 Toolchain jax-2.32 (beta): how well it trains BERT-large on trn1 is not established.
 """
 
+import dataclasses
 import json
 import os
 import time
@@ -26,7 +27,9 @@ import initial_weights
 import optimizer_jax
 import pretraining_data
 import progress_lines
+import token_data
 from stop_request import STOPPED, StopRequest
+from validation import Validation
 
 Tree = Any
 HEARTBEAT_S = 20
@@ -57,6 +60,7 @@ class Steps:
         sums = (each, each)
         self.zeros = jax.jit(share(self._zeros, in_specs=(every,), out_specs=sums))
         self.add = jax.jit(share(self._add, in_specs=(every, sums, each, every), out_specs=sums), donate_argnums=1)
+        self.look = jax.jit(share(self._look, in_specs=(every, each), out_specs=every))
         self.finish = jax.jit(
             share(self._finish, in_specs=(every, every, sums, each, every, every), out_specs=(every, every, every, every)),
             donate_argnums=(0, 1, 2),
@@ -75,6 +79,11 @@ class Steps:
         loss, gradients = jax.value_and_grad(bert_jax.loss)(parameters, batch, key, self.options.model)
         return jax.tree.map(lambda total, new: total + new, sums[0], jax.tree.map(lambda new: new[None], gradients)), sums[1] + loss
 
+    def _look(self, parameters: Tree, batch: Tree) -> jax.Array:
+        """Mean loss of the masked tokens of one micro batch, with nothing left out."""
+        size = dataclasses.replace(self.options.model, dropout=0.0)
+        return jax.lax.pmean(bert_jax.losses(parameters, batch, jax.random.key(0, impl="rbg"), size)[0], "devices")
+
     def _finish(self, parameters: Tree, state: Tree, sums: Tree, wishes: jax.Array, step: jax.Array, rate: jax.Array) -> Tree:
         """New parameters and state, mean loss, and whether any worker wishes to stop or to save."""
         mean = jax.tree.map(lambda total: jax.lax.pmean(total[0], "devices") / self.options.accumulate, sums)
@@ -82,23 +91,24 @@ class Steps:
         return parameters, state, mean[1], jax.lax.pmax(wishes[0], "devices")
 
 
-def copied(tree: Tree, fingerprint: dict[str, object]) -> Callable[[Path], None]:
-    """Copies all arrays of a tree out of the device, whose next step reuses their memory; gives what writes the copy, and what the run was."""
+def copied(tree: Tree, fingerprint: dict[str, object], position: int) -> Callable[[Path], None]:
+    """Copies all arrays of a tree out of the device, whose next step reuses their memory; gives what writes the copy, what the run was, and the samples that it has used."""
     arrays = {f"array_{number}": np.array(array.addressable_data(0)) for number, array in enumerate(jax.tree.leaves(tree))}
 
     def save(path: Path) -> None:
         with path.open("wb") as file:
-            np.savez(file, fingerprint=np.asarray(json.dumps(fingerprint)), **arrays)
+            np.savez(file, fingerprint=np.asarray(json.dumps(fingerprint)), position=np.int64(position), **arrays)
 
     return save
 
 
-def load(path: Path, tree: Tree, fingerprint: dict[str, object], sharding: NamedSharding) -> Tree:
-    """The tree with the arrays of a file; leaves with a sentence where the file is of another training."""
+def load(path: Path, tree: Tree, fingerprint: dict[str, object], sharding: NamedSharding) -> tuple[Tree, int]:
+    """The tree with the arrays of a file, and the samples that were used; leaves with a sentence where the file is of another training."""
     with np.load(path) as file:
         checkpoints.refuse(path, json.loads(str(file["fingerprint"])), fingerprint)
         leaves, shape = jax.tree.flatten(tree)
-        return jax.tree.unflatten(shape, [jax.device_put(file[f"array_{number}"], sharding) for number in range(len(leaves))])
+        found = jax.tree.unflatten(shape, [jax.device_put(file[f"array_{number}"], sharding) for number in range(len(leaves))])
+        return found, int(file["position"])
 
 
 def main(arguments: list[str]) -> int:
@@ -107,10 +117,12 @@ def main(arguments: list[str]) -> int:
     stop = StopRequest()
     devices, own = jax.device_count(), jax.local_device_count()
     options = bert_options.parse(arguments, devices, os.environ.get("TRN_DATA", ""))
+    token_data.announce(options.data)
     folder, interval_s, keep = checkpoints.from_environment(os.environ)
     size, micro = options.model, options.batch * devices
     background = checkpoints.Background(folder, keep)
-    text = pretraining_data.Tokenised(options.data) if options.data else pretraining_data.Generated(size.vocabulary)
+    text = pretraining_data.text_of(options.data, size.vocabulary)
+    validation = Validation(options, devices, jax.process_index() * own, own)
     mesh = Mesh(np.array(jax.devices()), ("devices",))
     everywhere, split = NamedSharding(mesh, P()), NamedSharding(mesh, P("devices"))
     steps = Steps(options, mesh)
@@ -121,10 +133,10 @@ def main(arguments: list[str]) -> int:
     count = sum(array.size for array in jax.tree.leaves(parameters))
     flops = bert_options.flops_of_sequence(options, count)
     progress_lines.event("started", pid=os.getpid(), devices=devices, parameters=count, steps=options.steps, flops_per_sample=flops)
-    done = 0
+    done = position = 0
     if folder and (found := checkpoints.newest(folder)):
         done, path = found
-        parameters, state = load(path, (parameters, state), fingerprint, everywhere)
+        (parameters, state), position = load(path, (parameters, state), fingerprint, everywhere)
         progress_lines.event("resumed", step=done, path=str(path))
     elif options.first:
         # The parameters come first in the file, and the moments begin anew.
@@ -140,9 +152,9 @@ def main(arguments: list[str]) -> int:
     def given(local: np.ndarray) -> jax.Array:
         return jax.make_array_from_process_local_data(split, local)
 
-    def batch(step: int, number: int) -> Tree:
-        """This process's part of one micro batch; processes come in the order of their devices."""
-        first = ((step - 1) * options.accumulate + number) * micro + jax.process_index() * own * options.batch
+    def batch(number: int) -> Tree:
+        """This process's part of one micro batch of the step; processes come in the order of their devices."""
+        first = position + number * micro + jax.process_index() * own * options.batch
         made = pretraining_data.batch(
             text, first, own * options.batch, options.sequence, options.predictions, size.vocabulary, options.seed
         )
@@ -153,19 +165,23 @@ def main(arguments: list[str]) -> int:
         sums = steps.zeros(parameters)
         for number in range(options.accumulate):
             # The device works on a micro batch while the next one is made.
-            sums = steps.add(parameters, sums, batch(step, number), np.array([step, number], np.int32))
+            sums = steps.add(parameters, sums, batch(number), np.array([step, number], np.int32))
         # The first process's clock decides when to save; a stop may come from any.
         last = step == options.steps
         wishes = np.array([[stop.asked, last or (jax.process_index() == 0 and due.now(step))]] * own, np.int32)
         rate = np.float32(bert_options.learning_rate(options, step))
         parameters, state, loss, wish = steps.finish(parameters, state, sums, given(wishes), np.int32(step), rate)
         value, (stopping, saving) = float(loss), np.asarray(wish.addressable_data(0)).tolist()
+        position += micro * options.accumulate
         taken = time.monotonic() - began
         speed = micro * options.accumulate / taken if step > done + 1 else None
         progress_lines.step(step, value, speed, learning_rate=float(rate))
+        if validation.is_due(step) and not stopping:
+            found = [float(steps.look(parameters, jax.tree.map(given, each))) for each in validation.batches()]
+            validation.tell(step, sum(found) / len(found))
         if folder and (saving or stopping):
             if jax.process_index() == 0:
-                background.write(step, partial(copied, (parameters, state), fingerprint))
+                background.write(step, partial(copied, (parameters, state), fingerprint, position))
                 if stopping or last:
                     background.wait()
             due.wrote()

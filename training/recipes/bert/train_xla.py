@@ -4,6 +4,7 @@ Each worker adds up the gradients of its micro batches by itself; one all-reduce
 the workers' wish to stop or to save. Toolchain xla-2.30 (frozen): the vendor publishes nothing newer of this kind.
 """
 
+import dataclasses
 import json
 import os
 import time
@@ -12,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 import bert_options
@@ -21,24 +23,27 @@ import initial_weights
 import optimizer_torch
 import pretraining_data
 import progress_lines
+import token_data
 from stop_request import STOPPED, StopRequest
+from validation import Validation
 from workers_torch import Workers
 
 
-def copied(state: dict[str, Any], fingerprint: dict[str, object]) -> Callable[[Path], None]:
-    """Copies parameters and moments to the processor's memory, where no step changes them; gives what writes the copy, and what the run was."""
+def copied(state: dict[str, Any], fingerprint: dict[str, object], position: int) -> Callable[[Path], None]:
+    """Copies parameters and moments to the processor's memory, where no step changes them; gives what writes the copy, what the run was, and the samples that it has used."""
     there = {kind: {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()} for kind, tensors in state.items()}
-    return partial(torch.save, {"fingerprint": json.dumps(fingerprint), "state": there})
+    return partial(torch.save, {"fingerprint": json.dumps(fingerprint), "position": position, "state": there})
 
 
 @torch.no_grad()
-def load(path: Path, state: dict[str, Any], fingerprint: dict[str, object]) -> None:
-    """Copies the tensors of a file into the state; leaves with a sentence where the file is of another training."""
+def load(path: Path, state: dict[str, Any], fingerprint: dict[str, object]) -> int:
+    """Copies the tensors of a file into the state, and gives the samples that were used; leaves with a sentence where the file is of another training."""
     found = torch.load(path, map_location="cpu", weights_only=True)
     checkpoints.refuse(path, json.loads(found["fingerprint"]), fingerprint)
     for kind, tensors in state.items():
         for name, tensor in tensors.items():
             tensor.copy_(found["state"][kind][name].to(tensor.device))
+    return int(found["position"])
 
 
 def main(arguments: list[str]) -> int:
@@ -46,9 +51,11 @@ def main(arguments: list[str]) -> int:
     workers = Workers()
     stop = StopRequest()
     options = bert_options.parse(arguments, workers.count, os.environ.get("TRN_DATA", ""))
+    token_data.announce(options.data)
     folder, interval_s, keep = checkpoints.from_environment(os.environ)
     size, micro = options.model, options.batch * workers.count
-    text = pretraining_data.Tokenised(options.data) if options.data else pretraining_data.Generated(size.vocabulary)
+    text = pretraining_data.text_of(options.data, size.vocabulary)
+    validation = Validation(options, workers.count, workers.rank, 1)
     fingerprint = options.fingerprint(workers.count, text.identity)
     background = checkpoints.Background(folder, keep)
 
@@ -59,10 +66,10 @@ def main(arguments: list[str]) -> int:
     count = sum(array.size for array in made.values())
     flops = bert_options.flops_of_sequence(options, count)
     progress_lines.event("started", pid=os.getpid(), devices=workers.count, parameters=count, steps=options.steps, flops_per_sample=flops)
-    done = 0
+    done = position = 0
     if folder and (found := checkpoints.newest(folder)):
         done, path = found
-        load(path, state, fingerprint)
+        position = load(path, state, fingerprint)
         progress_lines.event("resumed", step=done, path=str(path))
     elif options.first:
         # The moments begin anew.
@@ -76,22 +83,35 @@ def main(arguments: list[str]) -> int:
         progress_lines.event("resumed", step=0, path=str(path))
     due = checkpoints.Due(interval_s, options.checkpoint_steps)
 
-    def batch(step: int, number: int) -> dict[str, torch.Tensor]:
-        """This worker's part of one micro batch."""
-        first = ((step - 1) * options.accumulate + number) * micro + workers.rank * options.batch
-        arrays = pretraining_data.batch(text, first, options.batch, options.sequence, options.predictions, size.vocabulary, options.seed)
+    def batch(number: int) -> dict[str, torch.Tensor]:
+        """This worker's part of one micro batch of the step."""
+        first = position + number * micro + workers.rank * options.batch
+        return given(
+            pretraining_data.batch(text, first, options.batch, options.sequence, options.predictions, size.vocabulary, options.seed)
+        )
+
+    def given(arrays: dict[str, np.ndarray]) -> dict[str, torch.Tensor]:
         tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
         return {name: (tensor.long() if tensor.dtype == torch.int32 else tensor).to(workers.device) for name, tensor in tensors.items()}
 
     def number(value: float) -> torch.Tensor:
         return torch.tensor(value, dtype=torch.float32).to(workers.device)
 
+    @torch.no_grad()
+    def look() -> float:
+        """Mean loss of the masked tokens that are kept from training, with nothing left out."""
+        whole, total = dataclasses.replace(size, dropout=0.0), number(0.0)
+        for each in validation.batches():
+            total = total + bert_torch.losses(parameters, given(each), whole)[0]
+            workers.run()
+        return workers.add([total / (options.validation_batches * workers.count)])[0].item()
+
     for step in range(done + 1, options.steps + 1):
         began = time.monotonic()
         total = number(0.0)
         for part in range(options.accumulate):
             workers.seed(options.seed, step, part, workers.rank)
-            loss = bert_torch.loss(parameters, batch(step, part), size)
+            loss = bert_torch.loss(parameters, batch(part), size)
             loss.backward()
             total = total + loss.detach()
             workers.run()
@@ -106,11 +126,14 @@ def main(arguments: list[str]) -> int:
             parameter.grad = None
         workers.run()
         value, (stopping, saving) = sums[-2].item(), (wish > 0 for wish in sums[-1].tolist())
+        position += micro * options.accumulate
         speed = micro * options.accumulate / (time.monotonic() - began) if step > done + 1 else None
         progress_lines.step(step, value, speed, learning_rate=rate)
+        if validation.is_due(step) and not stopping:
+            validation.tell(step, look())
         if folder and (saving or stopping):
             if workers.rank == 0:
-                background.write(step, partial(copied, state, fingerprint))
+                background.write(step, partial(copied, state, fingerprint, position))
                 if stopping or last:
                     background.wait()
             due.wrote()

@@ -69,6 +69,11 @@ def read_index(folder: str) -> dict[str, Any]:
     return index
 
 
+def has(folder: str, split: str) -> bool:
+    """Whether a set has text in a split."""
+    return bool(read_index(folder)["splits"].get(split, {}).get("shards"))
+
+
 class Shard:
     """One shard, read as far as it is needed."""
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from facts.capacity_blocks import EKS_SCALE_DOWN
 from facts.names import CLUSTER_TAG, GROUP_LABEL, POOL_LABEL
+from facts.typed import typed
 from stacks.settings import Settings
 from trn.aws.zones import Reservation
 from trn.before.capacity.ways import LIVING
@@ -177,7 +178,7 @@ def _of_nights(settings: Settings, jobs: Iterable[RunningJob], now: datetime) ->
             continue
         ends = f"may run until {job.ends:%Y-%m-%d %H:%M}" if job.ends is not None else "has no time limit"
         what = f"{job.name} {ends}; the schedule of `nodeGroups.{job.group}` empties it at {down:%Y-%m-%d %H:%M}"
-        again = "it goes on in the morning" if group.schedule.up_at else "it goes on after `trn scale`"
+        again = "it goes on in the morning" if group.schedule.up_at else f"it goes on after `{typed('trn scale')}`"
         yield warned("job", what, f"save a checkpoint before: {again}; without one it starts anew")
 
 
@@ -195,7 +196,7 @@ def _starts(settings: Settings, held: Iterable[Held], now: datetime) -> Iterator
                 do = f"set `nodeGroups.{name}.capacityBlock` with startsAt and endsAt, or `size: 0` until then"
                 yield failed("start", f"`nodeGroups.{name}` wants {group.size} nodes before {one.reservation.id} begins", do)
             else:
-                do = f"`trn scale` with the size, or `nodeGroups.{name}.capacityBlock`, which does it by itself"
+                do = f"`{typed('trn scale')}` with the size, or `nodeGroups.{name}.capacityBlock`, which does it by itself"
                 yield warned("start", f"`nodeGroups.{name}` has size 0: nothing starts at {starts:%Y-%m-%d %H:%M}", do)
     for name, group in settings.node_groups.items():
         if group.schedule is not None:

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from facts.block_sales import PAYMENT_H
+from facts.typed import typed
 from trn.aws.block_purchase import try_purchase
 from trn.aws.capacity_blocks import Offering
 from trn.aws.identity import Caller
@@ -255,7 +256,7 @@ class Buy:
             yield f"{self.file} has {progress.reservation_id} for `nodeGroups.{self.order.wanted.group}`"
         else:
             yield f"{progress.reservation_id} is for `nodeGroups.{self.order.wanted.group}`; {self.file} was not changed"
-        yield f"next     {'; '.join(f'trn {place} {stack}' for place in ENTRIES['capacity buy'].next)}; pulumi up"
+        yield f"next     {'; '.join(typed(f'trn {place} {stack}') for place in ENTRIES['capacity buy'].next)}; {typed('pulumi up')}"
 
     @property
     def always(self) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from facts.regions import zone_ids
+from facts.typed import typed
 from stacks.settings import NodeGroup, Settings, existing_vpc, largest_size
 from trn.before.capacity.wanted import Wanted
 from trn.before.capacity.ways import Way
@@ -107,8 +108,8 @@ def _of_nodes(settings: Settings, made: Sequence[Edit]) -> Iterator[str]:
         group = settings.node_groups.get(edit.path[1]) if edit.path[0] == "nodeGroups" else None
         if group is not None and largest_size(group) and edit.path[-1] in _REPLACING:
             yield (
-                f"nodes that `nodeGroups.{edit.path[1]}` has now: the next `pulumi up` replaces them, and jobs on them stop;"
-                " `trn plan` names the jobs, and a new group leaves them alone: --group NAME --type TYPE"
+                f"nodes that `nodeGroups.{edit.path[1]}` has now: the next `{typed('pulumi up')}` replaces them, and jobs on them stop;"
+                f" `{typed('trn plan')}` names the jobs, and a new group leaves them alone: --group NAME --type TYPE"
             )
             return
 
@@ -121,7 +122,7 @@ def _of_region(settings: Settings, way: Way, group: str) -> Iterator[str]:
         if lustre.data_repository is not None:
             yield f"data: `storage.lustre.dataRepository.s3Uri`: copy {lustre.data_repository.s3_uri} to a bucket in {region}, and name that one"
         else:
-            yield "data: no data repository is set, so nothing fills the new file system; `trn data stage` does"
+            yield f"data: no data repository is set, so nothing fills the new file system; `{typed('trn data stage')}` does"
     yield f"images: what `trn image` pushed is in the registry of {settings.region}; push it again in {region}"
     for item in purchases(settings):
         if item.capacity_reservation_id is not None and item.path != f"nodeGroups.{group}":
@@ -131,7 +132,7 @@ def _of_region(settings: Settings, way: Way, group: str) -> Iterator[str]:
     if existing_vpc(settings):
         yield f"`network.existing`: VPC and subnets of {region}, by `trn network describe`"
     yield "Pulumi: the backend stays; a secrets provider `awskms://` names a key with its region"
-    yield f"quotas and rights: those of {region}; `trn check` and `trn iam` after the change"
+    yield f"quotas and rights: those of {region}; `{typed('trn check')}` and `{typed('trn iam')}` after the change"
 
 
 def _of_zone(settings: Settings, way: Way) -> Iterator[str]:

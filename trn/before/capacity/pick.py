@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from facts.regions import zone_ids
+from facts.typed import typed
 from stacks.settings import NodeGroup, Settings
 from trn.before.capacity.changes import MAX_ZONES, followers
 from trn.before.capacity.region import RegionView
@@ -46,7 +47,7 @@ def candidates_of(settings: Settings, name: str) -> list[Place]:
     """All places of a group. Raises CommandError where it has no candidate."""
     group = settings.node_groups[name]
     if not group.candidates:
-        hint = f"`trn capacity find` shows what there is; then `nodeGroups.{name}.candidates: [{{zoneId: ..., region: ...}}]`"
+        hint = f"`{typed('trn capacity find')}` shows what there is; then `nodeGroups.{name}.candidates: [{{zoneId: ..., region: ...}}]`"
         raise CommandError(f"`nodeGroups.{name}` has no `candidates`", hint, code=MISUSE)
     return places(settings, group)
 
@@ -131,7 +132,7 @@ def refuse_move(settings: Settings, way: Way, state: StackState, stack: str) -> 
     """Raises CommandError where the stack is up and the way is in another region: it would be destroyed and made anew there."""
     if way.region != settings.region and not state.is_gone:
         wrong = f"stack `{stack}` is up in {settings.region}, {state.count} resources: its region cannot be changed to {way.region}"
-        raise CommandError(wrong, f"`trn destroy {stack}` first; or give the other region a stack of its own, by `trn init`")
+        raise CommandError(wrong, f"`{typed(f'trn destroy {stack}')}` first; or give the other region a stack of its own, by `trn init`")
 
 
 def lines(told: Pick, settings: Settings) -> Iterator[str]:
@@ -147,5 +148,5 @@ def lines(told: Pick, settings: Settings) -> Iterator[str]:
     if best is not None and (best.region, best.zone_id) != told.now:
         held = settings.node_groups[told.group].capacity_reservation_id
         if held is not None:
-            yield f"note     {held} leaves the stack file and is billed all the same: `trn capacity calendar` lists it"
+            yield f"note     {held} leaves the stack file and is billed all the same: `{typed('trn capacity calendar')}` lists it"
         yield from (f"note     {line}" for line in followers(settings, best, told.group, edits(settings, told.group, best)))

@@ -12,6 +12,7 @@ from botocore.parsers import ResponseParserError
 
 from facts.block_sales import sold_count, sold_hours
 from facts.names import BLOCK_GROUP_TAG, CLUSTER_TAG, OFFER_TAG, PURCHASE_TAG, STACK_TAG
+from facts.typed import typed
 from stacks.settings import Settings
 from trn.aws.api import Api
 from trn.aws.block_purchase import purchase
@@ -104,7 +105,7 @@ _OFFER = re.compile(r"cb-[0-9a-z]+")
 def refuse_offer(offer: str) -> None:
     """Raises CommandError for what is no id of an offer. Filters of EC2 take `*` and `?`: such a text would find every block."""
     if not _OFFER.fullmatch(offer):
-        raise CommandError(f"`{offer}` is not the id of an offer", "`trn capacity find` lists them: cb-...", code=MISUSE)
+        raise CommandError(f"`{offer}` is not the id of an offer", f"`{typed('trn capacity find')}` lists them: cb-...", code=MISUSE)
 
 
 def bought(api: Api, order: Order, token: str = "") -> Reservation | None:
@@ -152,7 +153,7 @@ def bought_in_doubt(api: Api, order: Order, pause: Callable[[float], None], *, i
         wrong = f"a purchase of {order.offer} was begun at {since} and its end is not known; EC2 shows no such block yet"
         if token and (other := bought(api, order)) is not None:
             wrong += f", and {other.id}, of the same offer, is another run's"
-        hint = f"run it again in some minutes; nothing was bought if `trn capacity find` lists the offer then: delete {_short(order.record.path)}"
+        hint = f"run it again in some minutes; nothing was bought if `{typed('trn capacity find')}` lists the offer then: delete {_short(order.record.path)}"
         raise CommandError(wrong, hint)
     return None
 
@@ -171,7 +172,7 @@ def on_offer(api: Api, order: Order) -> Offering:
     found = next((offering for offering in listed if offering.id == order.offer), None)
     if found is None:
         what = f"{order.offer} is not among the blocks of {count} x {wanted.instance_type} for {hours} h on offer in {api.region}"
-        again = f"trn capacity find {order.stack_file.stack} --instances {wanted.count} --hours {wanted.hours}"
+        again = typed(f"trn capacity find {order.stack_file.stack} --instances {wanted.count} --hours {wanted.hours}")
         raise CommandError(
             f"{what}; nothing was bought", f"offers go and come: `{again}` lists those of now, and the numbers must be the same"
         )
@@ -259,8 +260,8 @@ def purchased(api: Api, order: Order, tags: Mapping[str, str], token: str) -> st
 def _refused(order: Order, error: ClientError) -> Ended:
     said = f"{code_of(error)}: {error.response.get('Error', {}).get('Message', '')}; nothing was bought"
     if code_of(error) in DENIED:
-        return Ended("refused", said, f"give the caller the document that `trn iam {order.stack_file.stack} --buyer` prints")
-    return Ended("refused", said, f"`trn capacity find {order.stack_file.stack}` lists what is on offer now")
+        return Ended("refused", said, f"give the caller the document that `{typed(f'trn iam {order.stack_file.stack} --buyer')}` prints")
+    return Ended("refused", said, f"`{typed(f'trn capacity find {order.stack_file.stack}')}` lists what is on offer now")
 
 
 def refuse_held(api: Api, order: Order, bought_id: str = "") -> None:
@@ -274,7 +275,9 @@ def refuse_held(api: Api, order: Order, bought_id: str = "") -> None:
     ]
     if elsewhere:
         wrong = f"{order.offer} was bought as {bought_id}, and `nodeGroups.{elsewhere[0]}` has it; nothing was changed"
-        raise CommandError(wrong, f"there is nothing to do; `trn capacity calendar {order.stack_file.stack}` shows it", code=MISUSE)
+        raise CommandError(
+            wrong, f"there is nothing to do; `{typed(f'trn capacity calendar {order.stack_file.stack}')}` shows it", code=MISUSE
+        )
     group = groups.get(order.wanted.group)
     held = group.capacity_reservation_id if group is not None else None
     if held is None or held == bought_id:
@@ -297,5 +300,5 @@ def refuse_unwritten(api: Api, order: Order, offering: Offering) -> None:
         if is_other and found.state in LIVING and (found.ends is None or found.ends > offering.starts):
             stack, offer = order.stack_file.stack, found.tags[OFFER_TAG]
             wrong = f"{found.id} was bought for `nodeGroups.{order.wanted.group}`, and is not in Pulumi.{stack}.yaml; nothing was bought"
-            hint = f"`trn capacity buy {stack} {offer} --group {order.wanted.group}` writes it, and buys nothing; or take the file of who bought it"
+            hint = f"`{typed(f'trn capacity buy {stack} {offer} --group {order.wanted.group}')}` writes it, and buys nothing; or take the file of who bought it"
             raise CommandError(wrong, f"{hint}. A further block is for a group of its own: --group NAME", code=MISUSE)

@@ -7,6 +7,7 @@ from textwrap import wrap
 from typing import Any, Literal
 
 from facts.document import Document, Part
+from facts.typed import typed
 from stacks.settings import Settings
 from trn.before.capacity.changes import edits, followers
 from trn.before.capacity.region import RegionView
@@ -206,7 +207,7 @@ def _how_bought(told: Found, way: Way) -> Iterator[str]:
     if wanted.group not in told.settings.node_groups:
         command += f" --type {wanted.instance_type}"
     yield "   buy:" if way.region == told.settings.region else f"   buy, once the stack file says {way.region}:"
-    yield f"     {command}"
+    yield f"     {typed(command)}"
 
 
 def begins(way: Way, wanted: Wanted) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from facts.iam import Document
+from facts.typed import typed
 from simulator.outputs import ACCOUNT as RECORDED_ACCOUNT
 from trn.aws.dry_runs import denied_dry_runs
 from trn.aws.identity import Caller, Question, caller, denied_actions, has_policy, principal_arn
@@ -19,7 +20,9 @@ def credentials(subject: Subject) -> Iterator[Finding]:
     """Who the credentials belong to. Raises what botocore raises where there are none: nothing else can be checked then."""
     who = caller(subject.api)
     if who.is_root:
-        yield warned("credentials", f"{who.arn} is the account's root user", "use a role; `trn iam --deployer` prints what it needs")
+        yield warned(
+            "credentials", f"{who.arn} is the account's root user", f"use a role; `{typed('trn iam --deployer')}` prints what it needs"
+        )
     else:
         yield passed("credentials", f"{who.arn} in account {who.account}, region {subject.region}")
 
@@ -48,7 +51,7 @@ def permissions(subject: Subject) -> Iterator[Finding]:
     denied = sorted(set(denied_actions(subject.api, principal_arn(subject.api, who), questions)))
     if denied:
         what = f"IAM denies {len(denied)} of {count} actions: {', '.join(denied)}"
-        yield failed("permissions", what, f"attach the documents of `trn iam {subject.stack_file.stack} --deployer`")
+        yield failed("permissions", what, f"attach the documents of `{typed(f'trn iam {subject.stack_file.stack} --deployer')}`")
     else:
         yield passed("permissions", f"IAM allows all {count} actions, simulated as this stack will call them")
 

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from botocore.exceptions import ClientError
 
 from facts.block_sales import WINDOW
+from facts.typed import typed
 from stacks.settings import CORE_ZONE_COUNT
 from trn.aws.capacity_blocks import block_offerings, buy_command
 from trn.aws.errors import NOT_FOUND, code_of
@@ -102,7 +103,7 @@ def _judged(subject: Subject, item: Purchase, found: Reservation) -> Iterator[Fi
         yield warned("reservation", f"{what}, {found.state} until {starts}", do)
     elif _is_unused(item, found):
         name = item.path.rpartition(".")[2]
-        do = f"`trn scale {name} {item.count}` after `pulumi up`: a schedule that is made after the start no longer fires"
+        do = f"`{typed(f'trn scale {name} {item.count}')}` after `{typed('pulumi up')}`: a schedule that is made after the start no longer fires"
         yield warned("reservation", f"{what}, and none of them is used", do)
     elif found.available_count < item.count:
         do = "right if the missing ones are this cluster's own; else wait, or lower the group's `size`"

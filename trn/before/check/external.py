@@ -7,6 +7,7 @@ from facts.names import CLUSTER_TAG, STACK_TAG
 from facts.permanent import given_away
 from facts.problems import Problem
 from facts.regions import partition
+from facts.typed import typed
 from stacks.external import asked_of_file_system, asked_of_network, asked_of_workspace, log_bucket
 from trn.aws.api import tags_of
 from trn.aws.eks import described
@@ -104,7 +105,9 @@ def bucket(subject: Subject) -> Iterator[Finding]:
     elif place == "denied":
         what = f"could not check: the caller may not ask where bucket {name} is"
         yield failed(
-            BUCKET, what, f"{_BUCKET_KEY}: its owner allows s3:GetBucketLocation in the bucket's policy, and `trn iam` prints the right"
+            BUCKET,
+            what,
+            f"{_BUCKET_KEY}: its owner allows s3:GetBucketLocation in the bucket's policy, and `{typed('trn iam')}` prints the right",
         )
     elif place != subject.region:
         hint = f"{_BUCKET_KEY}: name one in {subject.region}; Fluent Bit asks this region's endpoint"

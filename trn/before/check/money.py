@@ -8,6 +8,7 @@ from facts.budgets import TAG_HOURS
 from facts.names import CLUSTER_TAG
 from facts.prices import HOURS_PER_MONTH
 from facts.regions import partition
+from facts.typed import typed
 from simulator.costs import figures, items
 from stacks.settings import BudgetAlarm
 from trn.aws.billing import PUBLISHER, LinkedAccountError, lets_publish, tag_status, topic, unconfirmed
@@ -48,7 +49,8 @@ def idle_guard(subject: Subject) -> Iterator[Finding]:
             yield failed(name, f"there is no topic {arn}", do)
         else:
             yield passed(
-                name, f"`pulumi up` makes its topic; each of {', '.join(section.emails)} must then confirm a link in a mail of AWS"
+                name,
+                f"`{typed('pulumi up')}` makes its topic; each of {', '.join(section.emails)} must then confirm a link in a mail of AWS",
             )
         return
     waiting = unconfirmed(subject.api, arn)
@@ -64,7 +66,7 @@ def _limit(subject: Subject, alarm: BudgetAlarm) -> Finding:
     now, idle = found.now.usd_per_hour, found.idle.usd_per_hour * HOURS_PER_MONTH
     what = f"`budget.alarm.limitUsdPerMonth` is {limit:,.0f} USD"
     if idle >= limit:
-        do = "raise the limit, or make the stack smaller: `trn cost` has its items"
+        do = f"raise the limit, or make the stack smaller: `{typed('trn cost')}` has its items"
         return warned(NAME, f"{what}, and the stack costs {idle:,.0f} in a month without any Neuron node", do)
     days = limit / now / 24
     return passed(NAME, f"{what}, which the nodes of now cost in {days:,.1f} days; idle the stack costs {idle:,.0f} in a month")
@@ -80,7 +82,7 @@ def _tag(subject: Subject) -> Finding:
         return passed(NAME, f"Billing counts by the tag {CLUSTER_TAG}; its data is up to a day old, so the alarm comes late")
     if status:
         return warned(NAME, f"the tag {CLUSTER_TAG} is not active in Billing: the budget counts nothing until it is", f"`{_ACTIVATE}`")
-    do = f"up to {TAG_HOURS} hours after the first `pulumi up`: `{_ACTIVATE}`"
+    do = f"up to {TAG_HOURS} hours after the first `{typed('pulumi up')}`: `{_ACTIVATE}`"
     return warned(NAME, f"Billing does not know the tag {CLUSTER_TAG} yet: the budget counts nothing until it is active", do)
 
 

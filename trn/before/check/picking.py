@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
+from facts.typed import typed
 from stacks.stack_yaml import MAX_BYTES
 from trn.before.capacity.pick import Pick, candidates_of, edits, lines, pick, refuse_move
 from trn.before.capacity.region import look_everywhere
@@ -93,7 +94,7 @@ class PickPlace:
     def refusals(self, seen: Places) -> Iterator[Refusal]:
         """Nothing to pick from."""
         if seen.told.best is None:
-            hint = "`trn capacity find` looks everywhere; the stack file is as it was"
+            hint = f"`{typed('trn capacity find')}` looks everywhere; the stack file is as it was"
             yield Refusal(f"no candidate of `nodeGroups.{self.group}` works now", hint, shown=tuple(self.shown(seen)))
 
     def actions(self, seen: Places) -> list[Action]:
@@ -118,9 +119,9 @@ class PickPlace:
         stack, group = self.stack_file.stack, self.group
         if best.kind == "reservation":
             keys = f"`nodeGroups.{group}.capacityReservationId: {best.id}`"
-            yield f"next     {keys}, as `trn capacity find {stack} --group {group}` prints it"
+            yield f"next     {keys}, as `{typed(f'trn capacity find {stack} --group {group}')}` prints it"
         if best.kind == "block":
-            yield f"next     trn capacity buy {stack} {best.id} --group {group} --instances {self._wanted.count} --hours {self.hours}"
+            yield f"next     {typed(f'trn capacity buy {stack} {best.id} --group {group} --instances {self._wanted.count} --hours {self.hours}')}"
 
     def question(self, seen: Places) -> Question | None:
         """Nothing is asked where the group stays."""

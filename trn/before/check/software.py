@@ -10,6 +10,7 @@ from facts.catalogue import NEURON_TYPES
 from facts.names import BATCH_ROLE
 from facts.neuron_releases import RELEASE_PATTERN, ami_driver, version_text
 from facts.toolchains import TOOLCHAINS, Toolchain, driver_conflict, hardware_conflict
+from facts.typed import typed
 from trn.aws.eks import addon_versions, support_dates
 from trn.aws.identity import has_role
 from trn.aws.releases import recommended_release, release_exists
@@ -49,7 +50,7 @@ def _release(subject: Subject, path: str, variant: str, minor: str, pinned: str 
 
 def _driver(subject: Subject, name: str, release: str) -> Finding:
     if RELEASE_PATTERN.fullmatch(release) is None:
-        do = f"pin `nodeGroups.{name}.releaseVersion`: `trn check` then knows the driver"
+        do = f"pin `nodeGroups.{name}.releaseVersion`: `{typed('trn check')}` then knows the driver"
         return failed("driver", f"AWS's newest release is called {release}, which this version of trn cannot read", do)
     driver, name_of_toolchain = ami_driver(release), subject.settings.training.toolchain
     brings = f"release {release} of nodeGroups.{name} brings driver {version_text(driver)}"

@@ -4,6 +4,7 @@ import ipaddress
 import json
 from collections.abc import Iterator
 
+from facts.typed import typed
 from simulator.costs import figures, items
 from trn.aws.places import look, place_of
 from trn.before.check.subject import Subject
@@ -17,14 +18,14 @@ def allow_list(subject: Subject) -> Iterator[Finding]:
     """The machine that runs `pulumi up` can reach the API server, else it waits 305 s and then fails."""
     blocks = subject.settings.control_plane.public_access_cidrs
     if not blocks:
-        yield warned("allow-list", "the API has no public endpoint", "run `pulumi up` and kubectl inside the VPC")
+        yield warned("allow-list", "the API has no public endpoint", f"run `{typed('pulumi up')}` and kubectl inside the VPC")
         return
     address = ipaddress.ip_address(subject.own_address())
     if any(address in ipaddress.ip_network(block) for block in blocks):
         yield passed("allow-list", f"{address} may reach the API server")
     else:
         do = f"pulumi config set --path 'trn:controlPlane.publicAccessCidrs[{len(blocks)}]' {address}/{address.max_prefixlen}"
-        yield failed("allow-list", f"{address} is in none of {', '.join(blocks)}: `pulumi up` would wait 305 s and fail", do)
+        yield failed("allow-list", f"{address} is in none of {', '.join(blocks)}: `{typed('pulumi up')}` would wait 305 s and fail", do)
 
 
 COLLIDING = frozenset({"EKS cluster", "node group", "launch template", "placement group", "log group", "role", "security group"})
@@ -46,7 +47,7 @@ def leftovers(subject: Subject) -> Iterator[Finding]:
     more = f" and {len(plan.deletions) - 3} more" if len(plan.deletions) > 3 else ""
     what = f"{shown}{more} of an earlier {subject.cluster}, {plan.usd_per_day:.2f} USD a day"
     in_the_way = sorted({item.kind for item in plan.deletions} & COLLIDING)
-    do = f"`trn sweep {subject.stack_file.stack}` lists them, with --delete it deletes them"
+    do = f"`{typed(f'trn sweep {subject.stack_file.stack}')}` lists them, with --delete it deletes them"
     yield failed("leftovers", f"{what}; in the way: {', '.join(in_the_way)}", do) if in_the_way else warned("leftovers", what, do)
 
 

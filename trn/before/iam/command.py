@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from facts.typed import typed
 from trn.cli.errors import MISUSE, CommandError
 from trn.cli.options import JsonFile, Stack
 
@@ -37,7 +38,7 @@ def iam(
     from trn.engine.stack_file import read_stack_file
 
     if not (deployer or operator or buyer):
-        hint = "add --deployer for `pulumi up`, --operator for the commands of trn, --buyer for `trn capacity buy`"
+        hint = f"add --deployer for `{typed('pulumi up')}`, --operator for the commands of trn, --buyer for `{typed('trn capacity buy')}`"
         raise CommandError("whose document?", hint, code=MISUSE)
     stack_file = read_stack_file(stack)
     settings = settings_of(stack_file)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from facts.typed import typed
 from facts.yaml_text import write_yaml
 from stacks.namespace import NAMESPACE
 from stacks.problems import ConfigurationError
@@ -133,7 +134,7 @@ class ImportCluster:
 
             return [*first, Action("read", New("stack", self.stack, str(self._path)), "the program must take it", refuse, is_change=False)]
         is_written = _holds(seen.import_file, seen.import_text)
-        return [*first, *([] if is_written else [_writing(seen.import_file, seen.import_text, "`pulumi import` reads it")])]
+        return [*first, *([] if is_written else [_writing(seen.import_file, seen.import_text, f"`{typed('pulumi import')}` reads it")])]
 
     def question(self, _: Described) -> None:
         """None: what is written is new, or named with --force."""

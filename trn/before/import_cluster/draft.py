@@ -11,13 +11,15 @@ from facts.address_blocks import why_closed
 from facts.catalogue import CORE_TYPES, NEURON_TYPES
 from facts.external.network import NetworkDescription
 from facts.names import CONTROL_PLANE_ROLE, NODE_GROUP_NAME_LIMIT, RESERVED_TAG_PREFIXES
+from facts.neuron_releases import NEURON_AMI_TYPE, NEWEST_DRIVER, RELEASE_PATTERN, version_text
 from facts.regions import CONTROL_PLANE_REFUSED_ZONES
 from facts.resources.queries import VOLUME_TAGS
 from facts.resources.rights import role_of
+from facts.typed import typed
 from stacks.rules.node_groups import OWN_LABELS, is_reserved
 from stacks.settings import CORE_ZONE_COUNT, LOG_RETENTION_DAYS
 from trn.aws.api import tags_of
-from trn.aws.other_cluster import Entry, OtherCluster
+from trn.aws.other_cluster import GROUP_TAG, Entry, OtherCluster
 
 EXAMPLE_BLOCK = "203.0.113.0/24"
 """Of the block that is kept for documentation: a rehearsal takes it, `pulumi up` refuses it."""
@@ -65,7 +67,7 @@ def draft_of(other: OtherCluster, caller: str = "") -> Draft:
 def _zones(other: OtherCluster) -> dict[str, str]:
     """Zone id to the nodes' subnet in it: that of a Neuron group first, then those of other groups, then of the control plane."""
     network, found = other.network, {}
-    by_rank = sorted(other.node_groups, key=lambda group: not _neuron_type(group))
+    by_rank = sorted(other.node_groups, key=lambda group: not _neuron_type(other, group))
     candidates = [subnet for group in by_rank for subnet in sorted(group.get("subnets", ()), key=lambda each: _is_public(network, each))]
     candidates += sorted(other.entry["resourcesVpcConfig"]["subnetIds"], key=lambda each: _is_public(network, each))
     for subnet_id in candidates:
@@ -112,7 +114,7 @@ def _control_plane(other: OtherCluster, draft: Draft, caller: str) -> dict[str, 
         made["encryptionKeyArn"] = keys[0]
     else:
         draft.notes.append(
-            "the secrets of Kubernetes are not encrypted by a key: `pulumi up` makes one, and EKS keeps it for the cluster's life"
+            f"the secrets of Kubernetes are not encrypted by a key: `{typed('pulumi up')}` makes one, and EKS keeps it for the cluster's life"
         )
     if entry.get("deletionProtection"):
         made["deletionProtection"] = True
@@ -182,16 +184,16 @@ def _groups(other: OtherCluster, zones: Mapping[str, str], draft: Draft) -> dict
     neuron: dict[str, Any] = {}
     core: dict[str, Any] = {}
     for group in other.node_groups:
-        theirs, kind = str(group["nodegroupName"]), _neuron_type(group)
+        theirs, kind = str(group["nodegroupName"]), _neuron_type(other, group)
         if kind:
             name = _free_name(theirs, {*taken, *neuron, "core"})
-            neuron[name] = _neuron_group(other, group, kind, zones)
+            neuron[name] = _neuron_group(other, group, kind, zones, draft)
             draft.groups[theirs] = name
-        elif not core and _types(group) and _types(group)[0] in CORE_TYPES:
+        elif not core and (types := _types(other, group)) and types[0] in CORE_TYPES:
             size = group["scalingConfig"]
             least = max(1, size["minSize"])
             core = {
-                "instanceType": _types(group)[0],
+                "instanceType": types[0],
                 "minSize": least,
                 "desiredSize": max(least, size["desiredSize"]),
                 "maxSize": max(least, size["desiredSize"], size["maxSize"]),
@@ -204,7 +206,7 @@ def _groups(other: OtherCluster, zones: Mapping[str, str], draft: Draft) -> dict
 def _unmatched(other: OtherCluster, zones: Mapping[str, str], draft: Draft) -> Iterator[str]:
     for group in other.node_groups:
         if group["nodegroupName"] not in draft.groups:
-            yield f"node group {group['nodegroupName']} ({', '.join(_types(group)) or 'types in its launch template'}) has no place in the stack"
+            yield f"node group {group['nodegroupName']} ({', '.join(_types(other, group)) or 'types in its launch template'}) has no place in the stack"
     if "core" not in draft.groups.values():
         yield "no group carries the add-ons as `coreNodes` does: the stack makes its own with the defaults"
     if draft.groups:
@@ -213,14 +215,23 @@ def _unmatched(other: OtherCluster, zones: Mapping[str, str], draft: Draft) -> I
         yield "the cluster's subnets are in one zone only: add a second one to network.zones and network.existing.nodes"
 
 
-def _neuron_group(other: OtherCluster, group: Entry, kind: str, zones: Mapping[str, str]) -> dict[str, Any]:
+def _neuron_group(other: OtherCluster, group: Entry, kind: str, zones: Mapping[str, str], draft: Draft) -> dict[str, Any]:
     size, network = group["scalingConfig"], other.network
     zone = Counter(network.subnets[each].zone_id for each in group.get("subnets", ()) if each in network.subnets).most_common(1)
     made: dict[str, Any] = {"instanceType": kind, "size": size["desiredSize"], "minSize": size["minSize"], "maxSize": size["maxSize"]}
     if zone and zone[0][0] in zones and zone[0][0] != next(iter(zones)):
         made["zoneIds"] = [zone[0][0]]
-    if group.get("capacityType") == "SPOT":
-        made["capacityType"] = "SPOT"
+    if group.get("capacityType") in ("SPOT", "CAPACITY_BLOCK"):
+        made["capacityType"] = group["capacityType"]
+    reservations = {str(node["CapacityReservationId"]) for node in _nodes(other, group) if node.get("CapacityReservationId")}
+    if len(reservations) == 1:
+        made["capacityReservationId"] = reservations.pop()
+    elif group.get("capacityType") == "CAPACITY_BLOCK":
+        draft.notes.append(
+            f"node group {group['nodegroupName']} comes from a capacity block that its launch template names, and no instance of it runs:"
+            " put the block's id in capacityReservationId"
+        )
+    made |= _release(group, draft)
     labels = {key: value for key, value in (group.get("labels") or {}).items() if not _is_makers(key)}
     return {**made, **({"labels": labels} if labels else {})}
 
@@ -230,12 +241,29 @@ def _is_makers(key: str) -> bool:
     return key in OWN_LABELS or is_reserved(key) or key.startswith((*RESERVED_TAG_PREFIXES, "alpha.eksctl.io/", "node.kubernetes.io/"))
 
 
-def _types(group: Entry) -> list[str]:
-    return list(group.get("instanceTypes") or ())
+def _release(group: Entry, draft: Draft) -> dict[str, str]:
+    """The AMI release of its nodes: without it new ones have the newest driver, on which images that run now may not start."""
+    release = str(group.get("releaseVersion") or "")
+    if group.get("amiType") == NEURON_AMI_TYPE and RELEASE_PATTERN.fullmatch(release):
+        return {"releaseVersion": release}
+    draft.notes.append(
+        f"node group {group['nodegroupName']} has AMI type {group.get('amiType', 'of its own')}{f', release {release}' if release else ''}: nodes of the stack have"
+        f" {NEURON_AMI_TYPE} with driver {version_text(NEWEST_DRIVER)} or later, so pin releaseVersion if the jobs' images are older than SDK 2.31"
+    )
+    return {}
 
 
-def _neuron_type(group: Entry) -> str:
-    return next((name for name in _types(group) if name in NEURON_TYPES), "")
+def _nodes(other: OtherCluster, group: Entry) -> list[Entry]:
+    return [node for node in other.nodes if tags_of(node).get(GROUP_TAG) == group["nodegroupName"]]
+
+
+def _types(other: OtherCluster, group: Entry) -> list[str]:
+    """As the group says them, else, with the type in its launch template, those of its instances."""
+    return list(group.get("instanceTypes") or sorted({str(node["InstanceType"]) for node in _nodes(other, group)}))
+
+
+def _neuron_type(other: OtherCluster, group: Entry) -> str:
+    return next((name for name in _types(other, group) if name in NEURON_TYPES), "")
 
 
 def _free_name(theirs: str, taken: set[str]) -> str:

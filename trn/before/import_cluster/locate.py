@@ -10,6 +10,7 @@ from botocore.exceptions import ClientError
 from facts.catalogue import NEURON_TYPES
 from facts.names import CLUSTER_NAME, CLUSTER_NAME_WORDS, CLUSTER_TAG, STACK_TAG
 from facts.regions import REGIONS, near_regions, zone_id_prefix
+from facts.typed import typed
 from trn.aws.api import Api, tags_of
 from trn.aws.eks import described
 from trn.aws.errors import code_of
@@ -120,7 +121,7 @@ def refuse(name: str, entry: Mapping[str, Any]) -> None:
         stack = owner.rsplit("/", 1)[-1]
         raise CommandError(
             f"cluster {name} was made by {owner}: there is nothing to take over",
-            f"`trn status {stack}` shows it; `trn recover {stack}` imports what its state has lost",
+            f"`{typed(f'trn status {stack}')}` shows it; `{typed(f'trn recover {stack}')}` imports what its state has lost",
         )
     if not re.fullmatch(CLUSTER_NAME, name):
         raise CommandError(

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from facts.resources.rights import role_of
+from facts.typed import typed
 from simulator.recording import Recording
 from simulator.report.words import plural
 from trn.aws.api import tags_of
@@ -15,7 +16,7 @@ from trn.aws.other_cluster import EKSCTL_TAG, KARPENTER_TAG, OtherCluster, authe
 from trn.before.import_cluster.draft import Draft, made_by_claim, used_file_system
 
 Maker = Literal["the Terraform blueprint", "eksctl", "another tool"]
-_BLUEPRINT_TAG, _REPOSITORY_TAG = "Blueprint", "GithubRepo"
+_REPOSITORY_TAG = "GithubRepo"
 _ADDONS = "module.eks_blueprints_addons.aws_eks_addon.this"
 _CHARTS = ("module.eks_data_addons", "module.eks_blueprints_addons")
 _ADDRESSES = (
@@ -36,7 +37,8 @@ def maker_of(other: OtherCluster) -> Maker:
     """By the tags of the cluster."""
     if other.tags.get(EKSCTL_TAG) == other.name or other.stacks:
         return "eksctl"
-    if _BLUEPRINT_TAG in other.tags or "data-on-eks" in other.tags.get(_REPOSITORY_TAG, ""):
+    # A tag `Blueprint` alone is on clusters of every blueprint.
+    if "data-on-eks" in other.tags.get(_REPOSITORY_TAG, ""):
         return "the Terraform blueprint"
     return "another tool"
 
@@ -51,10 +53,10 @@ def outside(other: OtherCluster, draft: Draft, recording: Recording) -> Iterator
     for profile in other.fargate_profiles:
         yield (
             f"Fargate profile {profile}: its pods go on running there; EKS deletes no cluster that has one, so"
-            f" `aws eks delete-fargate-profile --cluster-name {other.name} --fargate-profile-name {profile}` before `pulumi destroy`"
+            f" `aws eks delete-fargate-profile --cluster-name {other.name} --fargate-profile-name {profile}` before `{typed('pulumi destroy')}`"
         )
     if authentication_mode(other.entry) != "API":
-        yield "config map aws-auth: EKS ignores it after `pulumi up`; each principal that only it names needs an entry in controlPlane.accessEntries"
+        yield f"config map aws-auth: EKS ignores it after `{typed('pulumi up')}`; each principal that only it names needs an entry in controlPlane.accessEntries"
     if other.service_account_roles:
         yield (
             f"{plural(len(other.service_account_roles), 'IAM role')} of service accounts ({', '.join(other.service_account_roles)}): they still work for their"
@@ -77,10 +79,10 @@ def _role_policies(other: OtherCluster) -> Iterator[str]:
     for arn in other.role_policies:
         if not arn.endswith(f"/{_OWN_POLICY}"):
             detach = f"`aws iam detach-role-policy --role-name {role} --policy-arn {arn}`"
-            yield f"policy {arn.rsplit('/', 1)[-1]} of the control plane's role: {detach} before `pulumi destroy`"
+            yield f"policy {arn.rsplit('/', 1)[-1]} of the control plane's role: {detach} before `{typed('pulumi destroy')}`"
     for name in other.role_documents:
         delete = f"`aws iam delete-role-policy --role-name {role} --policy-name {name}`"
-        yield f"policy {name} in the control plane's role: {delete} before `pulumi destroy`"
+        yield f"policy {name} in the control plane's role: {delete} before `{typed('pulumi destroy')}`"
 
 
 def _instances(other: OtherCluster) -> Iterator[str]:

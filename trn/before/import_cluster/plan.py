@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from addons.versions import SUPPORTED_KUBERNETES
 from facts.names import CONTROL_PLANE_ROLE
 from facts.resources import eks, iam
+from facts.typed import typed
 from simulator.engine.plan import Change, plan
 from simulator.engine.state import Held, State
 from simulator.recording import Recording
@@ -64,7 +65,7 @@ def _of_eks(other: OtherCluster, taken: list[Match]) -> Iterator[str]:
     arn = str(other.entry["roleArn"])
     for each in other.role_users if any(match.recorded.type == iam.ROLE.token for match in taken) else ():
         yield (
-            f"the role {arn} is that of cluster {each} as well, and `pulumi destroy` would delete it below that one:"
+            f"the role {arn} is that of cluster {each} as well, and `{typed('pulumi destroy')}` would delete it below that one:"
             f" set `iam.roles.{CONTROL_PLANE_ROLE}: {arn}`, and remove `controlPlane.roleName` and `iam.path`"
         )
     yield from _version(str(other.entry["version"]), str(wanted["version"]))

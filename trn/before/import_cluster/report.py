@@ -9,6 +9,7 @@ from typing import Any, Literal
 from rich.text import Text
 
 from facts.document import Part
+from facts.typed import typed
 from simulator.recording import Recording
 from simulator.report.words import plural
 from trn.aws.other_cluster import OtherCluster
@@ -111,7 +112,7 @@ class Findings:
         return [
             f"read {self.stack_file.name}, change what the notes name, and run this again",
             *(
-                ["settle what is red above, and run this again: until then `pulumi up` fails or destroys something"]
+                [f"settle what is red above, and run this again: until then `{typed('pulumi up')}` fails or destroys something"]
                 if self.aftermath.red
                 else []
             ),

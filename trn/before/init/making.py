@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from facts.typed import typed
 from trn.before.init.answers import Answers, stack_file_text
 from trn.before.init.asked import Interview
 from trn.before.init.offers import second_zone
@@ -113,7 +114,7 @@ class File:
         for notice in notices(settings):
             console.print(f"note: {notice}", markup=False, soft_wrap=True)
         if self._is_example(interview):
-            console.print(f"before `pulumi up`: {ADD_ADDRESS.format(stack=stack)}", markup=False, soft_wrap=True)
+            console.print(f"before `{typed('pulumi up')}`: {ADD_ADDRESS.format(stack=stack)}", markup=False, soft_wrap=True)
         console.print(f"next: trn rehearse {stack}, then: trn check {stack}", markup=False)
         return 0
 

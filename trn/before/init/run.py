@@ -8,6 +8,7 @@ from typing import Any
 
 import typer
 
+from facts.typed import typed
 from trn.before.init.asked import Interview
 from trn.before.init.asking import Quit, Terminal
 from trn.before.init.kept import Kept
@@ -126,7 +127,7 @@ def _before(question: Question, interview: Interview, terminal: Terminal) -> Non
 def _after(question: Question, interview: Interview, terminal: Terminal, file: File) -> None:
     if question.key == "allow" and not interview.draft["allow"]:
         terminal.show(
-            f"{PRIVATE}: `pulumi up`, kubectl and trn must run inside the VPC, which the stack itself makes; docs/private.md has three ways there"
+            f"{PRIVATE}: `{typed('pulumi up')}`, kubectl and trn must run inside the VPC, which the stack itself makes; docs/private.md has three ways there"
         )
     block_follows = question.key == "capacity" and interview.draft["capacity"] == "capacity-block"
     if question.changes_cost and not block_follows and file.sample is None:

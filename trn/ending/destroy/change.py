@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from facts.typed import typed
 from trn.aws.api import Api
 from trn.aws.eks import described
 from trn.aws.leftovers import Found
@@ -210,18 +211,16 @@ class Destroy:
         if others and not state.is_gone:
             # Pulumi would delete them too.
             wrong = f"Pulumi's state of stack `{stack}` holds more than {subject.cluster}: {', '.join(others)} would be deleted undrained"
-            yield Refusal(f"{wrong}; nothing was drained", f"`pulumi up --stack {stack}` ends a replacement that was stopped")
+            yield Refusal(f"{wrong}; nothing was drained", f"`{typed(f'pulumi up --stack {stack}')}` ends a replacement that was stopped")
         if self.is_protected or seen.is_protected:
             where = "the stack file" if self.is_protected else "EKS, though not in the stack file"
-            hint = f"set `controlPlane.deletionProtection: false`, then `pulumi up --stack {stack}`"
+            hint = f"set `controlPlane.deletionProtection: false`, then `{typed(f'pulumi up --stack {stack}')}`"
             yield Refusal(f"the cluster is protected from deletion in {where}; nothing was drained", hint)
         # Made by the stack, and given away since.
         if given := sorted(state.ids & subject.existing_ids):
-            wrong = (
-                f"Pulumi's state holds {', '.join(given)}, and the stack file says that others keep it: `pulumi destroy` would delete it"
-            )
+            wrong = f"Pulumi's state holds {', '.join(given)}, and the stack file says that others keep it: `{typed('pulumi destroy')}` would delete it"
             hint = (
-                f"`pulumi stack --show-urns --stack {stack}` names it, and `pulumi state delete URN --stack {stack}` makes the"
+                f"`{typed(f'pulumi stack --show-urns --stack {stack}')}` names it, and `{typed(f'pulumi state delete URN --stack {stack}')}` makes the"
                 " state forget it; if the stack is to delete it, remove it from the stack file"
             )
             yield Refusal(f"{wrong}; nothing was drained", hint)
@@ -232,7 +231,7 @@ class Destroy:
         """The drain's, one run of Pulumi's CLI, and the sweep's."""
         came = ", ".join(f"{urn} {which[0]}" for urn, *which in sorted(seen.came))
         because = f"it holds {seen.state.count} resources{came and f'; new since you were asked: {came}'}"
-        run = PulumiRun("pulumi destroy", seen.id, because, self._run, PULUMI, expects="within")
+        run = PulumiRun(typed("pulumi destroy"), seen.id, because, self._run, PULUMI, expects="within")
         return [
             *(self.drain.actions(seen.inside) if seen.inside else ()),
             *(() if seen.is_destroyed else (run,)),
@@ -300,7 +299,7 @@ class Destroy:
         apart = None
         if self.sweep.final_backup and seen.unsaved:
             wrong = f"no backup will be made of {seen.unsaved}: the stack file says `finalBackup: true`, Pulumi's state does not say so yet"
-            apart = wrong, f"`pulumi up --stack {self.stack}` writes it into the state; then destroy"
+            apart = wrong, f"`{typed(f'pulumi up --stack {self.stack}')}` writes it into the state; then destroy"
         return Question(text, apart=apart, is_named_blindly=True)
 
     def shown(self, seen: Seen) -> "Iterator[RenderableType]":
@@ -330,7 +329,7 @@ class Destroy:
             yield from (f"kept     {item.kind} {item.id}: {why}" for item, why in seen.left.plan.kept)
         yield from (f"left     {item.kind} {item.id}: {said}" for item, said in self.sweep.left(report))
         if report.left:
-            yield f"next     trn destroy {self.stack}: it may be run again"
+            yield f"next     {typed(f'trn destroy {self.stack}')}: it may be run again"
 
     def _why_not(self, seen: Seen, report: Report) -> str:
         """Why Pulumi did not destroy it."""

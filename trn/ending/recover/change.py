@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from facts.document import Part
+from facts.typed import typed
 from trn.aws.eks import described
 from trn.change.action import Action, Difference, Hold, Outcome, Pace, PulumiRun, Question, Refusal
 from trn.change.hold import cluster_lock
@@ -116,10 +117,12 @@ class Recover:
     def refusals(self, seen: Seen) -> Iterator[Refusal]:
         """What a person must judge first: to read again would clear what tells of it."""
         if seen.open:
-            yield Refusal(f"{seen.open} operations have no end yet", f"run `trn recover {self.stack}` first, without --orphans")
+            yield Refusal(f"{seen.open} operations have no end yet", f"run `{typed(f'trn recover {self.stack}')}` first, without --orphans")
         if unclear := seen.plan.unclear:
             shown = tuple(plan_lines(seen.plan, orphans=self.orphans))
-            yield Refusal(f"{len(unclear)} unclear: nothing was changed", f"trn recover {self.stack}: it may be run again", shown=shown)
+            yield Refusal(
+                f"{len(unclear)} unclear: nothing was changed", f"{typed(f'trn recover {self.stack}')}: it may be run again", shown=shown
+            )
 
     def actions(self, seen: Seen) -> list[Action]:
         """Without orphans reading again is work alone: it clears the operations that are settled."""
@@ -147,17 +150,17 @@ class Recover:
         plan = seen.plan
         if report.left:
             yield from (said for _, outcome in report.left for said in outcome.said)
-            yield f"next     trn recover {self.stack}: it may be run again"
+            yield f"next     {typed(f'trn recover {self.stack}')}: it may be run again"
         elif not report.outcomes:
-            nothing = "no orphans: nothing that `pulumi up` would make is there already"
+            nothing = f"no orphans: nothing that `{typed('pulumi up')}` would make is there already"
             yield nothing if self.orphans else "nothing to recover: no operation is without an end"
         else:
             end = "run it again until none is found" if self.orphans else f"{len(plan.never_made)} never made"
             mark = ";" if self.orphans else ","
             yield f"recovered: {len(plan.imports)} imported, {len(plan.uninstalls)} uninstalled{mark} {end}"
             if plan.leftovers:
-                yield f"next     trn sweep {self.stack} --delete"
-            yield f"next     pulumi up --stack {self.stack}"
+                yield f"next     {typed(f'trn sweep {self.stack} --delete')}"
+            yield f"next     {typed(f'pulumi up --stack {self.stack}')}"
 
     def data(self, seen: Seen, report: Report) -> dict[str, Any]:
         """For `--json`."""
@@ -174,9 +177,13 @@ def actions_of(plan: Plan, stack: str, state: StateId) -> list[Action]:
     """
     new, in_place = ([item for item in plan.imports if item.in_place is there] for there in (False, True))
     runs = [
-        *([PulumiRun("pulumi import", state, f"{len(new)} are there", partial(_import, stack, new))] if new else []),
-        *([PulumiRun("pulumi stack import", state, f"{len(in_place)} take a place", partial(_take, stack, in_place))] if in_place else []),
-        PulumiRun("pulumi refresh", state, "what has no end is cleared, all is read", partial(_refresh, stack)),
+        *([PulumiRun(typed("pulumi import"), state, f"{len(new)} are there", partial(_import, stack, new))] if new else []),
+        *(
+            [PulumiRun(typed("pulumi stack import"), state, f"{len(in_place)} take a place", partial(_take, stack, in_place))]
+            if in_place
+            else []
+        ),
+        PulumiRun(typed("pulumi refresh"), state, "what has no end is cleared, all is read", partial(_refresh, stack)),
     ]
     return [*(_forget(item, *part) for item in plan.uninstalls for part in item.sighting.parts), *runs]
 
@@ -192,7 +199,7 @@ def _forget(item: Import, secret: str, uid: str, version: str) -> Action:
             site.kubernetes().delete(SECRETS, secret, namespace, uid=which.uid, version=version)
         except Conflict:
             return Outcome("moved", (f"Secret {which.name} is not as it was a moment ago: Helm is at the release",))
-        site.tell(f"deleted Secret {which.name}; the objects of the release stay, the next `pulumi up` takes them over")
+        site.tell(f"deleted Secret {which.name}; the objects of the release stay, the next `{typed('pulumi up')}` takes them over")
         return Outcome("done")
 
     return Action("forget", Kube("Secret", f"{namespace}/{secret}", uid), f"{item.pending} was not installed to its end", do)
@@ -276,7 +283,7 @@ def plan_fields(plan: Plan, *, orphans: bool) -> dict[str, Any]:
 def plan_lines(plan: Plan, *, orphans: bool) -> Iterator[str]:
     """What became of each operation without an end."""
     for item in plan.imports:
-        note = ": it failed, and is imported so that `pulumi up` can replace it" if item.sighting.progress == "failed" else ""
+        note = f": it failed, and is imported so that `{typed('pulumi up')}` can replace it" if item.sighting.progress == "failed" else ""
         place = ": takes its place in the state, where a replacement had begun" if item.in_place else ""
         yield f"  import     {item.pending} {item.sighting.id}{place}{note}"
     for item in plan.uninstalls:

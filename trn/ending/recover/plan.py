@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from facts.resources.table import TYPES
+from facts.typed import typed
 from trn.aws.sighting import Sighting
 from trn.engine.interrupted import Pending, State
 
@@ -111,11 +112,11 @@ def _unique(pending: Iterable[Pending]) -> list[Pending]:
 
 def _not_looked_for(pending: Pending) -> Unclear:
     why = "its type, or what it was made from, does not tell how to find it"
-    return Unclear(pending, why, f"if it exists, {_by_hand(pending, 'ID')}; if not, `pulumi refresh` and clear it when asked")
+    return Unclear(pending, why, f"if it exists, {_by_hand(pending, 'ID')}; if not, `{typed('pulumi refresh')}` and clear it when asked")
 
 
 def _doubtful(pending: Pending, sighting: Sighting) -> Unclear:
-    do = f"see who made it; if it is this stack's, {_by_hand(pending, sighting.id)}; if not, `pulumi up` needs another name, or it gone"
+    do = f"see who made it; if it is this stack's, {_by_hand(pending, sighting.id)}; if not, `{typed('pulumi up')}` needs another name, or it gone"
     return Unclear(pending, f"{sighting.id}: {sighting.doubt}", do)
 
 
@@ -123,7 +124,7 @@ def _by_hand(pending: Pending, which: str) -> str:
     parts = [f"pulumi import {pending.type} {pending.name} {which} --protect=false --generate-code=false"]
     parts += [f'--parent "parent={pending.parent}"'] if pending.parent else []
     parts += [f'--provider "provider={pending.provider}"'] if pending.provider else []
-    return " ".join(parts)
+    return typed(" ".join(parts))
 
 
 def _several(pending: Pending, sightings: list[Sighting]) -> Unclear:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from facts.typed import typed
 from trn.aws.api import Api
 from trn.aws.cluster_identity import moment
 from trn.aws.leftovers import CLUSTERS, Found
@@ -52,7 +53,7 @@ def refuse_living(ownership: Ownership, plan: SweepPlan) -> Iterator[Refusal]:
         wrong = (
             f"the cluster is up ({ownership.status}), and its stack `{stack}` is not gone: a sweep would tear it down without draining it"
         )
-        yield Refusal(wrong, f"`trn recover {stack}` if a run was killed, then `trn destroy {stack}`")
+        yield Refusal(wrong, f"`{typed(f'trn recover {stack}')}` if a run was killed, then `{typed(f'trn destroy {stack}')}`")
 
 
 # A state in a file may be an old one, and know nothing of what was made since

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from facts.kubernetes_kinds import Resource
+from facts.typed import typed
 from trn.change.action import Action, Difference, Hold, Outcome, Pace, Question, Refusal
 from trn.change.hold import job_lock
 from trn.change.identity import Kube
@@ -84,9 +85,11 @@ class Cancel:
         job = seen.plan.job
         if job.owner:
             kind, _, name = job.owner.partition(" ")
-            yield Refusal(f"{job.reference} belongs to {kind} {name}, which would make it again", f"`trn cancel {name}`", MISUSE)
+            yield Refusal(
+                f"{job.reference} belongs to {kind} {name}, which would make it again", f"`{typed(f'trn cancel {name}')}`", MISUSE
+            )
         if job.namespace in SYSTEM:
-            hint = "turn the add-on off in the stack file and run `pulumi up`"
+            hint = f"turn the add-on off in the stack file and run `{typed('pulumi up')}`"
             yield Refusal(f"{job.reference} is in {job.namespace}, a namespace of Kubernetes or of an add-on", hint, MISUSE)
 
     def actions(self, seen: Found) -> list[Action]:
@@ -141,7 +144,7 @@ class Cancel:
         if not ending.is_gone:
             if left:
                 return
-            yield f"{plan.job.reference} is still there: `trn why {self.stack} {plan.job.name}`, or run this again"
+            yield f"{plan.job.reference} is still there: `{typed(f'trn why {self.stack} {plan.job.name}')}`, or run this again"
         elif plan.saves and ending.saved_step is None:
             yield f"{plan.job.reference} is gone, and no worker said that it saved a checkpoint: the last one in {plan.folder} counts"
         else:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from facts.typed import typed
 from stacks.settings import Settings
 from training.job import SHARED_PATH
 from trn.aws.repository import begin_export, exports
@@ -86,7 +87,7 @@ class Export:
             wrong = f"`{self.path}` is not linked to S3\n  allowed: a folder below {linked}"
             yield Refusal(wrong, f"write checkpoints below {linked}", MISUSE)
         if seen.running:
-            hint = f"`trn data status {self.stack}` says how far it is"
+            hint = f"`{typed(f'trn data status {self.stack}')}` says how far it is"
             yield Refusal(f"{seen.running} exports already; FSx runs one at a time", hint)
 
     def actions(self, seen: Linked) -> list[Action]:
@@ -116,7 +117,7 @@ class Export:
     def result(self, _: Linked, report: Report) -> Iterator[str]:
         """The task, and how it is followed."""
         if self.task:
-            yield f"{self.task['TaskId']} is {self.task['Lifecycle']}: `trn data status {self.stack}` follows it"
+            yield f"{self.task['TaskId']} is {self.task['Lifecycle']}: `{typed(f'trn data status {self.stack}')}` follows it"
         else:
             yield "nothing was started"
         yield from (f"{action}: {text}" for action, outcome in report.left for text in outcome.said)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from facts.names import CLUSTER_TAG, STACK_TAG, cluster_tags
+from facts.typed import typed
 from stacks.settings import Settings
 from trn.aws.api import Api, tags_of
 from trn.aws.repository import associations, own_file_systems
@@ -35,7 +36,10 @@ def linked_file_system(api: Api, ownership: Ownership, settings: Settings) -> Pl
     found = own_file_systems(api, settings.name)
     if len(found) != 1:
         what = "no file system" if not found else f"{len(found)} file systems"
-        raise CommandError(f"the cluster {settings.name} has {what}", "`trn status` shows what there is; `pulumi up` makes the stack's one")
+        raise CommandError(
+            f"the cluster {settings.name} has {what}",
+            f"`{typed('trn status')}` shows what there is; `{typed('pulumi up')}` makes the stack's one",
+        )
     refuse_other_stack(ownership.subject, tags_of(found[0]).get(STACK_TAG, ""), ownership.identity.stack)
     which = found[0]["FileSystemId"]
     return Place(which, link_of(associations(api, which), settings.name), ownership)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from facts.typed import typed
 from training.metrics_line import MOST, Event, parse
 from trn.aws.cluster_identity import moment
 from trn.cli.errors import CommandError
@@ -160,7 +161,7 @@ def link_of(entries: Iterable[Mapping[str, Any]], cluster: str, *, is_own: bool 
             entry.get("AssociationId", ""),
             moment(entry.get("CreationTime")),
         )
-    hint = "set `storage.lustre.dataRepository.s3Uri`, then `pulumi up`; without it nothing on the file system outlives it"
+    hint = f"set `storage.lustre.dataRepository.s3Uri`, then `{typed('pulumi up')}`; without it nothing on the file system outlives it"
     if not is_own:
         hint = "its owner links it with `aws fsx create-data-repository-association`"
     raise CommandError(f"the file system of {cluster} is linked to no S3 prefix", hint)

@@ -8,6 +8,7 @@ from posixpath import normpath
 from typing import Any, Literal
 
 from facts.document import Document
+from facts.typed import typed
 from stacks.images import small_image
 from stacks.settings import Settings
 from training.job import PATH, SHARED_PATH
@@ -92,10 +93,12 @@ def wanted(source: str, path: str | None) -> tuple[str, str]:
     if source.endswith((".yaml", ".yml")):
         data = read_job(Path(source)).data
         if data is None or data.source is None:
-            hint = "name the set and its folder: `trn data stage dev s3://my-bucket/set/ /fsx/data/set`"
+            hint = f"name the set and its folder: `{typed('trn data stage dev s3://my-bucket/set/ /fsx/data/set')}`"
             raise CommandError(f"{source} has no `data.source`", hint, code=MISUSE)
         if data.prepare is not None and path is None:
-            hint = f"`trn data prepare {source}` makes it; `trn data stage {data.source} FOLDER` copies the text alone"
+            hint = (
+                f"`{typed(f'trn data prepare {source}')}` makes it; `{typed(f'trn data stage {data.source} FOLDER')}` copies the text alone"
+            )
             raise CommandError(f"the set of {source} is made of text by `data.prepare`, not copied", hint, code=MISUSE)
         source, path = data.source, path or data.path
     need_source(source)
@@ -109,7 +112,7 @@ def need_file_system(settings: Settings) -> None:
     """Raises CommandError for a stack without one."""
     if not settings.storage.lustre.enabled:
         wrong = "the stack has no file system: `storage.lustre.enabled` is false"
-        raise CommandError(wrong, "set it to true, then `pulumi up`", code=MISUSE)
+        raise CommandError(wrong, f"set it to true, then `{typed('pulumi up')}`", code=MISUSE)
 
 
 def plan_stage(source: str, path: str, files: list[SourceFile], settings: Settings) -> StagePlan:

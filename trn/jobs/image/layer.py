@@ -55,6 +55,16 @@ def selected(folder: Path, exclude: Iterable[str] = ()) -> list[Path]:
     return found
 
 
+def named(folder: Path, names: Iterable[str]) -> list[Path]:
+    """Those of the named files of a folder that are there, in order, without what is no part of a program. Raises CommandError as `selected`."""
+    found = (folder / name for name in sorted(set(names)) if not _is_excluded(name))
+    return [path for path in found if (path.is_symlink() or path.exists()) and _checked(folder, path)]
+
+
+def _is_excluded(name: str) -> bool:
+    return any(fnmatch.fnmatchcase(part, pattern) for part in name.split("/") for pattern in EXCLUDED)
+
+
 def selected_for_push(folder: Path, exclude: Iterable[str] = ()) -> list[Path]:
     """The same for a layer that is pushed as it is. Raises CommandError also for a folder whose requirements would have to be installed."""
     files = selected(folder, exclude)
@@ -131,6 +141,14 @@ def _entry(name: str, kind: bytes, mode: int) -> tarfile.TarInfo:
     entry = tarfile.TarInfo(name)
     entry.type, entry.mode, entry.mtime = kind, mode, 0
     return entry
+
+
+def size_text(count: int) -> str:
+    """Bytes as people read them."""
+    for unit, step in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if count >= step:
+            return f"{count / step:.1f} {unit}"
+    return f"{count} B"
 
 
 class _Hashed:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from urllib3.exceptions import HTTPError
 
 from trn.cli.errors import CommandError
-from trn.jobs.image.layer import Layer
+from trn.jobs.image.layer import Layer, size_text
 from trn.jobs.image.manifest import INDEXES, Blob, Manifest, chosen, with_layer
 from trn.jobs.image.registry import Read, Reference, Registry, parsed
 
@@ -190,11 +190,3 @@ def _read_on(base: Registry, repository: str, blob: Blob, start: int) -> Iterato
             wrong = str(error)
         if attempt == BROKEN_READS - 1:
             raise CommandError(f"{base.host} broke off {BROKEN_READS} times while {blob.digest} was read: {wrong}", "run it again")
-
-
-def size_text(count: int) -> str:
-    """Bytes as people read them."""
-    for unit, step in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if count >= step:
-            return f"{count / step:.1f} {unit}"
-    return f"{count} B"

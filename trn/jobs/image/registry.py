@@ -18,6 +18,7 @@ from urllib3 import HTTPResponse, PoolManager, Retry
 from urllib3.exceptions import HTTPError
 from urllib3.util import make_headers
 
+from facts.typed import typed
 from trn.change.clients import access
 from trn.cli.errors import CommandError
 from trn.jobs.image.manifest import ACCEPTED, Manifest, digest_of
@@ -261,7 +262,7 @@ class Registry:
             said = f"{answer.status} {answer.reason or ''}".rstrip()
         hints = {
             401: "the login was refused",
-            403: "the caller lacks a right: `trn iam --operator` writes the documents",
+            403: f"the caller lacks a right: `{typed('trn iam --operator')}` writes the documents",
             THROTTLED: "wait a few minutes",
         }
         return CommandError(f"{said} ({method}, {repository} in {self.host})", hints.get(answer.status, ""))

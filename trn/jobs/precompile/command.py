@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from facts.typed import typed
 from trn.cli.options import BreakLock, ClusterName, JsonFile, Stack, StateFile
 
 
@@ -32,24 +33,31 @@ def precompile(
     from dataclasses import replace
 
     from stacks.config import parse_settings
+    from trn.aws.api import Api
     from trn.cli.output import errors
     from trn.engine.job_site import site_of
     from trn.engine.stack_file import read_stack_file
     from trn.jobs.precompile.plan import short_run, tool_of, wrapped
-    from trn.jobs.rendering import as_text, read_job, rendered
+    from trn.jobs.rendering import Rendered, as_text, read_job
+    from trn.jobs.submit.sending import Sending, sending
 
     stack_file = read_stack_file(stack)
     settings = parse_settings(stack_file.configuration, stack_file.stack, rehearsal=True)
     site, job = site_of(settings, stack), read_job(file)
     job = job.model_copy(update={"launcher": on}) if on else job
-    whole = rendered(job, site, str(file))
-    tool, progress = tool_of(whole.plan), errors()
-    short = short_run(job, whole.plan, steps, tuple(arg or ()))
-    found = rendered(short, site, str(file))
-    found = replace(found, objects=wrapped(found.objects, short, tool))
+    whole = sending(stack_file, settings, job, site, file)
+    planned = whole.rendered().plan
+    tool, progress = tool_of(planned), errors()
+    short = replace(whole, job=short_run(job, planned, steps, tuple(arg or ())))
+
+    def compiling(made: Sending, api: Api | None = None) -> Rendered:
+        found = made.rendered(api)
+        return replace(found, objects=wrapped(found.objects, made.job, tool))
+
+    found = compiling(short)
     progress.print(found.summary, markup=False, soft_wrap=True)
     how = "collected, then compiled side by side" if tool != "none" else "compiled one by one as it runs: JAX has no other way"
-    progress.print(f"cache {whole.plan.cache}: its graphs are {how}", markup=False, soft_wrap=True)
+    progress.print(f"cache {planned.cache}: its graphs are {how}", markup=False, soft_wrap=True)
     if dry_run:
         sys.stdout.write(as_text(found.objects, found.documents))
         return 0
@@ -59,13 +67,13 @@ def precompile(
     from trn.change.terminal import terminal
     from trn.jobs.submit.change import Submit
 
-    assert whole.plan.cache is not None
-    change = Submit(f"precompile {stack} {file}", found, whole.plan.cache)
+    assert planned.cache is not None
     subject = StackCluster(stack_file.project, stack, settings.name)
     with terminal(
         subject, settings.region, "waiting for the API server", json_file, state, yes=False, name=name, break_lock=break_lock
     ) as (place, person):  # fmt: skip
+        change = Submit(f"precompile {stack} {file}", compiling(short, place.api), planned.cache, push=short.push())
         code = carry_out(change, place, person)
     if code == 0:
-        progress.print(f"when it has succeeded, `trn submit {stack} {file}` starts warm", markup=False, soft_wrap=True)
+        progress.print(f"when it has succeeded, `{typed(f'trn submit {stack} {file}')}` starts warm", markup=False, soft_wrap=True)
     return code

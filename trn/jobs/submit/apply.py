@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from facts.typed import typed
 from trn.cli.errors import CommandError
 from trn.jobs.rendering import path_of, reference, resource_of
 from trn.kubernetes.client import AlreadyThere, Kubernetes, Object
@@ -82,7 +83,7 @@ def _made_job(job: Object, mark: str, kubernetes: Kubernetes) -> Object:
     try:
         return kubernetes.make(resource_of(job), job["metadata"]["namespace"], _marked(job, mark))
     except AlreadyThere as error:
-        raise CommandError(f"{reference(job)} was made by another submission in the meantime", "`trn jobs` shows it") from error
+        raise CommandError(f"{reference(job)} was made by another submission in the meantime", f"`{typed('trn jobs')}` shows it") from error
 
 
 def _made_beside(body: Object, mark: str, kubernetes: Kubernetes, pause: Callable[[float], None]) -> Object | None:
@@ -101,7 +102,7 @@ def _made_beside(body: Object, mark: str, kubernetes: Kubernetes, pause: Callabl
         metadata = there["metadata"]
         owners = metadata.get("ownerReferences") or ()
         if living := next((owner for owner in owners if _lives(owner, namespace, kubernetes)), None):
-            hint = f"give the job another `name`, or `trn cancel {living['name']}` first"
+            hint = f"give the job another `name`, or `{typed('trn cancel ' + living['name'])}` first"
             raise CommandError(f"{reference(body)} belongs to {living['kind']} {living['name']}; nothing was submitted", hint)
         if not owners and not metadata.get("deletionTimestamp"):
             if _says(there, {key: value for key, value in body.items() if key != "metadata"}):

@@ -1,18 +1,20 @@
 """A rendered job for one cluster, as a change: looked up, judged by the server, made as a whole or not at all."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from facts.typed import typed
 from trn.aws.api import Api
 from trn.aws.images import has_image
-from trn.change.action import Action, Difference, Hold, Outcome, Pace, Refusal
+from trn.change.action import Action, Difference, Hold, Outcome, Pace, Question, Refusal
 from trn.change.hold import job_lock
 from trn.change.identity import Kube, New
 from trn.change.report import ChangeDocument, Report
 from trn.change.whose import Site, Whose
 from trn.cli.findings import Finding, exit_code, finding_lines
 from trn.jobs.cost import cost_of
+from trn.jobs.image.change import Image, Push
 from trn.jobs.precompile.plan import users_of
 from trn.jobs.rendering import Rendered, path_of, reference
 from trn.jobs.submit import apply, preflight
@@ -35,6 +37,8 @@ class Around:
     """Whether that one is this very job, by a submission that was killed before its end."""
     users: tuple[str, ...] = ()
     """Pods that use the cache which is to be filled."""
+    image: Image | None = None
+    """Where the image with the job's own files goes, and what is there of it."""
 
 
 class JobReport(ChangeDocument, frozen=True):
@@ -60,6 +64,14 @@ class SubmitReport(JobReport, frozen=True):
     schema_: Literal["trn-submit"] = "trn-submit"
 
 
+class RunReport(JobReport, frozen=True):
+    """What `trn run` did."""
+
+    schema_: Literal["trn-run"] = "trn-run"
+    image: str | None = None
+    """With the script's folder as a layer; null where that went along in a ConfigMap."""
+
+
 class PrecompileReport(JobReport, frozen=True):
     """What `trn precompile` did."""
 
@@ -76,7 +88,15 @@ class Submit:
     cache: str = ""
     """Of a job that only fills it: no other pod may use it."""
     has_image: Callable[[Api, str], bool | None] = has_image
-    pace = Pace()
+    push: Push | None = None
+    """Of the image with the job's own files, which goes before the job."""
+    is_run: bool = False
+    """Whether much of it was chosen for the person, who is asked then: `trn run`."""
+
+    @property
+    def pace(self) -> Pace:
+        """The image first: its repository, its layers, its name."""
+        return Pace() if self.push is None else replace(self.push.pace, rounds=self.push.pace.rounds + 1, patience=(self.push.pace.rounds,))
 
     @property
     def name(self) -> str:
@@ -86,7 +106,7 @@ class Submit:
     @property
     def document(self) -> type[ChangeDocument]:
         """By the command."""
-        return PrecompileReport if self.cache else SubmitReport
+        return RunReport if self.is_run else PrecompileReport if self.cache else SubmitReport
 
     @property
     def _job(self) -> Object:
@@ -96,17 +116,18 @@ class Submit:
         """The lock of the job's name."""
         return job_lock(self.name, self._job["metadata"]["name"], self._job["metadata"]["namespace"], site, whose)
 
-    def look(self, site: Site, _: Whose) -> Around:
+    def look(self, site: Site, whose: Whose) -> Around:
         """What the stack file cannot know, and the server's judgement of each object. Raises CommandError for what it refuses."""
         kubernetes, objects = site.kubernetes(), self.found.objects
         if (there := kubernetes.read(path_of(self._job))) is not None:
             return Around(there=there, is_cut_off=apply.is_cut_off(objects, there, kubernetes))
         if self.cache and (users := users_of(self.cache, kubernetes.list(PODS, namespace=self.found.plan.site.namespace) or [])):
             return Around(users=tuple(users))
-        looked = tuple(preflight.findings(self.found, kubernetes, lambda image: self.has_image(site.api, image)))
+        image = self.push.look(site, whose) if self.push is not None else None
+        looked = tuple(preflight.findings(self.found, kubernetes, lambda name: self.has_image(site.api, name), is_pushed=image is not None))
         if not exit_code(looked):
             apply.dry_run(objects, kubernetes)
-        return Around(looked)
+        return Around(looked, image=image)
 
     def refusals(self, seen: Around) -> Iterator[Refusal]:
         """A cache that is in use, a second job of the name, which would change the one that runs, and what the cluster lacks."""
@@ -116,10 +137,12 @@ class Submit:
             yield Refusal(f"{seen.users[0]} uses the cache {self.cache}; nothing was submitted", hint)
         if seen.there is not None and not seen.is_cut_off:
             phase, title = self.found.launcher.phase(seen.there.get("status")), self.found.launcher.title
-            hint = f"give it another `name`, or `trn cancel {place.stack} {name}` first"
+            hint = f"give it another `name`, or `{typed(f'trn cancel {place.stack} {name}')}` first"
             yield Refusal(f"there is a {title} `{name}` in {place.namespace} already; it is {phase}; nothing was submitted", hint)
         if exit_code(seen.findings):
             yield Refusal(f"{place.cluster} cannot run {name}: nothing was submitted", shown=tuple(self.shown(seen)))
+        if self.push is not None and seen.image is not None:
+            yield from self.push.refusals(seen.image)
 
     def actions(self, seen: Around) -> list[Action]:
         """One: of the objects all are made or none. What a killed submission left is given to its job."""
@@ -140,14 +163,22 @@ class Submit:
         if seen.there is not None:
             job = Kube(self._job["kind"], which, str(seen.there["metadata"]["uid"]))
             return [Action("complete", job, "its submission was cut off", complete)]
-        return [Action("submit", New(self._job["kind"], which, path_of(self._job)), "there is none of the name", make)]
+        pushed = self.push.actions(seen.image) if self.push is not None and seen.image is not None else []
+        new = New(self._job["kind"], which, path_of(self._job))
+        return [*pushed, Action("submit", new, "there is none of the name", make, phase=1 if self.push is not None else 0)]
 
-    def question(self, _: Around) -> None:
-        """None: what is made is new, and named by whoever submits it."""
+    def question(self, _: Around) -> Question | None:
+        """None for a job file: what is made is new, and named by whoever submits it."""
+        if not self.is_run:
+            return None
+        plan = self.found.plan
+        return Question(f"Run {plan.job.name} on {plan.job.nodes} x {plan.nodes.instance.name}? {cost_of(plan).text}")
 
     def shown(self, seen: Around) -> "Iterator[Text | str]":
-        """What was looked up, and what it costs."""
+        """What was looked up, what is pushed, and what it costs."""
         yield from finding_lines(seen.findings)
+        if self.push is not None and seen.image is not None:
+            yield from self.push.shown(seen.image)
         yield f"{self.found.plan.job.name}: {cost_of(self.found.plan).text}"
 
     def differences(self, shown: Around, now: Around) -> Iterator[Difference]:
@@ -162,7 +193,7 @@ class Submit:
             return
         name, place = self.found.plan.job.name, self.found.plan.site
         yield f"{name} is submitted to {place.cluster}; to follow it:"
-        yield from (f"  trn {command} {place.stack} {name}" for command in ENTRIES["submit"].next)
+        yield from (f"  {typed(f'trn {command} {place.stack} {name}')}" for command in ENTRIES["submit"].next)
 
     def data(self, seen: Around, report: Report) -> Mapping[str, Any]:
         """For `--json`."""
@@ -179,4 +210,5 @@ class Submit:
             "objects": [reference(body) for body in self.found.objects],
             "usd_per_hour": cost.usd_per_hour,
             "usd_at_most": cost.usd_at_most,
+            **({"image": self.found.plan.image if self.push is not None else None} if self.is_run else {}),
         }

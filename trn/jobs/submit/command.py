@@ -32,25 +32,24 @@ def submit(
     from dataclasses import replace
 
     from stacks.config import parse_settings
-    from trn.cli.errors import MISUSE, CommandError
     from trn.cli.output import errors
     from trn.engine.job_site import site_of
     from trn.engine.stack_file import read_stack_file
-    from trn.jobs.rendering import as_text, read_account, read_job, rendered
+    from trn.jobs.rendering import as_text, read_account, read_job
+    from trn.jobs.submit.sending import sending
 
     stack_file = read_stack_file(stack)
     job = read_job(file)
     settings = parse_settings(stack_file.configuration, stack_file.stack, rehearsal=True)
     site = replace(site_of(settings, stack), account=read_account(account) if account is not None else None)
-    found = rendered(job.model_copy(update={"launcher": on}) if on else job, site, str(file))
-    errors().print(found.summary, markup=False, soft_wrap=True)
+    made = sending(stack_file, settings, job.model_copy(update={"launcher": on}) if on else job, site, file)
+    found = made.rendered()
+    for line in (found.summary, *made.lines):
+        errors().print(line, markup=False, soft_wrap=True)
     if dry_run:
         sys.stdout.write(as_text(found.objects, found.documents))
         return 0
-    if found.documents:
-        commands = "; ".join(document.command for document in found.documents)
-        hint = f"print it with `--dry-run`, then run {commands}"
-        raise CommandError(f"a {found.launcher.title} is submitted by its own tool; nothing was submitted", hint, code=MISUSE)
+    made.refuse_documents(found)
 
     from trn.change.executor import carry_out
     from trn.change.ownership import StackCluster
@@ -61,4 +60,4 @@ def submit(
     with terminal(
         subject, settings.region, "waiting for the API server", json_file, state, yes=False, name=name, break_lock=break_lock
     ) as (place, person):  # fmt: skip
-        return carry_out(Submit(f"submit {stack} {file}", found), place, person)
+        return carry_out(Submit(f"submit {stack} {file}", made.rendered(place.api), push=made.push()), place, person)

@@ -7,6 +7,7 @@ from decimal import Decimal
 from addons.volcano import QUEUES
 from facts.device_claims import EFA_COUNTED, NEURON_COUNTED
 from facts.names import EFA_RESOURCE, NEURON_RESOURCE
+from facts.typed import typed
 from facts.volcano_queues import amount
 from training.duration import seconds
 from training.plan import Plan
@@ -23,7 +24,7 @@ def block(plan: Plan, now: datetime) -> Iterator[Finding]:
         return
     name, drained = plan.nodes.name, f"{use.drained:%Y-%m-%d %H:%M} UTC"
     if now >= use.drained:
-        do = f"extend the block, or buy another one and set it at `{plan.nodes.path}`; `trn submit --on`, or another `nodeGroup`, where there are nodes"
+        do = f"extend the block, or buy another one and set it at `{plan.nodes.path}`; `{typed('trn submit --on')}`, or another `nodeGroup`, where there are nodes"
         yield failed("block", f"the capacity block of {name} is over: its nodes were drained at {drained}", do)
         return
     begins = max(now, use.window.starts)
@@ -60,7 +61,11 @@ def night(plan: Plan, now: datetime) -> Iterator[Finding]:
         yield passed("night", f"its time limit of {job.time_limit} ends before the schedule empties {plan.nodes.name} at {_time(down)}")
         return
     what = f"a schedule empties {plan.nodes.name} at {_time(down)}, after at most {left.total_seconds() / 3600:.1f} hours of the job"
-    again = "when the group has nodes again" if hours.up_at is not None else f"after `trn scale {plan.site.stack} {plan.nodes.name}`"
+    again = (
+        "when the group has nodes again"
+        if hours.up_at is not None
+        else f"after `{typed(f'trn scale {plan.site.stack} {plan.nodes.name}')}`"
+    )
     if job.checkpoints is None:
         yield warned("night", f"{what}: it keeps no checkpoints, and starts anew", "set `checkpoints`, or a `timeLimit` that ends before")
     else:
@@ -74,15 +79,17 @@ def _time(moment: datetime) -> str:
 HasImage = Callable[[str], bool | None]
 
 
-def findings(found: Rendered, kubernetes: Kubernetes, has_image: HasImage, now: datetime | None = None) -> list[Finding]:
+def findings(
+    found: Rendered, kubernetes: Kubernetes, has_image: HasImage, now: datetime | None = None, *, is_pushed: bool = False
+) -> list[Finding]:
     """Everything that is looked up. Reads only.
 
     `has_image`: whether there is an image; None where that cannot be known. `now`: the time against which capacity blocks and
-    schedules are held; the clock's without it.
+    schedules are held; the clock's without it. `is_pushed`: whether the image is made before the job.
     """
     plan, at = found.plan, now or datetime.now(UTC)
     return [
-        *_image(plan, has_image),
+        *(() if is_pushed else _image(plan, has_image)),
         *_queue(plan, kubernetes),
         *_claims(plan, kubernetes),
         *_priority(plan, kubernetes),
@@ -107,7 +114,7 @@ def _queue(plan: Plan, kubernetes: Kubernetes) -> Iterator[Finding]:
         return
     queue = kubernetes.read(f"{QUEUES.path}/{QUEUES.plural}/{plan.queue}")
     if queue is None:
-        yield failed("queue", f"the cluster has no Volcano queue {plan.queue}", "`pulumi up` makes those of the stack file")
+        yield failed("queue", f"the cluster has no Volcano queue {plan.queue}", f"`{typed('pulumi up')}` makes those of the stack file")
         return
     state = queue.get("status", {}).get("state", "unknown")
     if state != "Open":
@@ -160,7 +167,9 @@ def _claims(plan: Plan, kubernetes: Kubernetes) -> Iterator[Finding]:
         there = kubernetes.read(f"/api/v1/namespaces/{namespace}/persistentvolumeclaims/{claim}")
         if there is None:
             yield failed(
-                "claim", f"there is no claim {claim} in {namespace}", "`pulumi up` makes the stack's; another one has to be made before"
+                "claim",
+                f"there is no claim {claim} in {namespace}",
+                f"`{typed('pulumi up')}` makes the stack's; another one has to be made before",
             )
         elif there.get("status", {}).get("phase") != "Bound":
             phase = there.get("status", {}).get("phase", "unknown")
@@ -197,9 +206,9 @@ def _nodes(plan: Plan, kubernetes: Kubernetes, now: datetime) -> Iterator[Findin
         yield warned("nodes", what, "the group goes up by itself when its capacity block begins: the job waits until then")
     elif nodes.hours is not None and (up := nodes.hours.next_up(now)) is not None:
         do = f"its schedule fills the group at {up:%Y-%m-%d %H:%M} UTC: the job waits until then"
-        yield warned("nodes", what, f"{do}, or `trn scale {plan.site.stack} {nodes.name} {wanted}`")
+        yield warned("nodes", what, f"{do}, or `{typed(f'trn scale {plan.site.stack} {nodes.name} {wanted}')}`")
     else:
-        do = f"`trn scale {plan.site.stack} {nodes.name} {wanted}`, unless an autoscaler does it: the job waits until then"
+        do = f"`{typed(f'trn scale {plan.site.stack} {nodes.name} {wanted}')}`, unless an autoscaler does it: the job waits until then"
         yield warned("nodes", what, do)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from rich.console import Console
 
 from facts.catalogue import NEURON_TYPES
+from facts.typed import typed
 from stacks.config import parse_settings
 from trn.change.clients import access
 from trn.change.cluster import cluster_of
@@ -50,7 +51,7 @@ def watch_job(name: str | None, stack: str, namespace: str | None, asked: Asked)
     stack_file = read_stack_file(stack)
     settings = parse_settings(stack_file.configuration, stack_file.stack, rehearsal=True)
     if name is None:
-        raise CommandError("no job is named", f"`trn jobs {stack}` lists them; --log FILE reads a file", code=MISUSE)
+        raise CommandError("no job is named", f"`{typed(f'trn jobs {stack}')}` lists them; --log FILE reads a file", code=MISUSE)
     kubernetes, place = cluster_of(access().aws(stack, settings.region), settings.name), namespace or settings.training.namespace
     view = look(kubernetes, place, site_of(settings, stack))
     found = view.named(name, place)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
+from facts.typed import typed
 from training.metrics_line import MARK
 from trn.cli.errors import MISUSE, CommandError
 from trn.cli.text_files import marked_lines
@@ -54,7 +55,7 @@ class PodLogs:
 
 def of_file(path: Path) -> list[str]:
     """Lines of progress of a log on disk, or from a pipe. Raises CommandError for one that cannot be read, and for one that is too large."""
-    hint = "name a log, such as one that `trn logs` printed"
+    hint = f"name a log, such as one that `{typed('trn logs')}` printed"
     lines = list(
         islice(
             marked_lines(path, MARK, MOST_LOG_BYTES, hint, too_large=f"keep its lines of progress: grep -F '{MARK}' LOG"), MOST_LINES + 1

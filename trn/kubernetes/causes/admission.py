@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
+from facts.typed import typed
 from facts.volcano_queues import amount
 from trn.kubernetes.client import Object
 from trn.kubernetes.situation import COUNTED, Cause, Situation, shown
@@ -92,16 +93,18 @@ def _room(s: Situation, name: str, found: Object) -> Iterator[Cause]:
         if wanted > limit:
             what = f"it asks for {shown(wanted)} {resource}, and the queue {name} may have {shown(limit)} in all"
             yield Cause(
-                "quota", what, f"take fewer nodes or another queue, or raise `addons.volcano.queues.{name}.capability` and run `pulumi up`"
+                "quota",
+                what,
+                f"take fewer nodes or another queue, or raise `addons.volcano.queues.{name}.capability` and run `{typed('pulumi up')}`",
             )
             return
         if wanted > limit - taken:
             left = max(Decimal(0), limit - taken)
             what = f"it asks for {shown(wanted)} {resource}, and the queue {name} has {shown(left)} of {shown(limit)} left"
-            yield Cause("quota", what, f"`trn jobs {s.stack}` shows what runs: it starts when others end")
+            yield Cause("quota", what, f"`{typed(f'trn jobs {s.stack}')}` shows what runs: it starts when others end")
             return
     if texts := [text for text in s.messages("Unschedulable") if text.startswith("queue resource quota insufficient")]:
-        yield Cause("quota", f"the queue {name} has no room for it: {_line(texts[0])}", f"`trn jobs {s.stack}` shows what runs")
+        yield Cause("quota", f"the queue {name} has no room for it: {_line(texts[0])}", f"`{typed(f'trn jobs {s.stack}')}` shows what runs")
 
 
 def _line(text: str) -> str:
@@ -109,7 +112,7 @@ def _line(text: str) -> str:
 
 
 def _again(s: Situation) -> str:
-    return f"then `trn cancel {s.stack} {s.job.name}` and submit it again"
+    return f"then `{typed(f'trn cancel {s.stack} {s.job.name}')}` and submit it again"
 
 
 def _describe(s: Situation) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from facts.device_claims import COUNTED_AS
+from facts.typed import typed
 from facts.volcano_queues import amount
 from trn.kubernetes.claimed import CHIPS, INTERFACES
 from trn.kubernetes.client import Object
@@ -29,7 +30,9 @@ def claim(s: Situation) -> Iterator[Cause]:
         found = s.claims.get(name)
         if found is None:
             yield Cause(
-                "claim", f"there is no claim {name} in {namespace}", "`pulumi up` makes the stack's; make another one, or mount another"
+                "claim",
+                f"there is no claim {name} in {namespace}",
+                f"`{typed('pulumi up')}` makes the stack's; make another one, or mount another",
             )
             return
         phase = (found.get("status") or {}).get("phase", "Pending")
@@ -59,7 +62,9 @@ def gang_too_large(s: Situation) -> Iterator[Cause]:
         return
     what = f"it wants {s.job.wanted} nodes at once, and {nodes.name} may have {nodes.largest_size}"
     key = f"{nodes.path}.{'maxNodes' if nodes.is_pool else 'maxSize'}"
-    yield Cause("gang", what, f"submit it with `nodes: {nodes.largest_size}`, or raise `{key}` in the stack file and run `pulumi up`")
+    yield Cause(
+        "gang", what, f"submit it with `nodes: {nodes.largest_size}`, or raise `{key}` in the stack file and run `{typed('pulumi up')}`"
+    )
 
 
 def devices(s: Situation) -> Iterator[Cause]:
@@ -74,7 +79,7 @@ def devices(s: Situation) -> Iterator[Cause]:
             if name == "EFA" and nodes is not None and not nodes.uses_efa:
                 do = f"set `efa: false` in the job file, or give {nodes.path} EFA in the stack file"
             else:
-                do = f"`trn status {s.stack}` shows whether the {'DRA driver' if resource.startswith(COUNTED_AS) else 'device plug-in'} runs on every node"
+                do = f"`{typed(f'trn status {s.stack}')}` shows whether the {'DRA driver' if resource.startswith(COUNTED_AS) else 'device plug-in'} runs on every node"
             yield Cause(name, f"its {len(ready)} nodes offer no {what} ({resource}) to pods", do)
             return
     for resource, asked in s.asks.items():
@@ -119,12 +124,14 @@ def capacity(s: Situation) -> Iterator[Cause]:
             "`kubectl get nodeclaims` and `kubectl describe` of one of them",
         )
     elif nodes.size < s.job.wanted:
-        yield Cause("capacity", f"{there}: the stack asks for {nodes.size}", f"`trn scale {s.stack} {nodes.name} {s.job.wanted}`")
+        yield Cause(
+            "capacity", f"{there}: the stack asks for {nodes.size}", f"`{typed(f'trn scale {s.stack} {nodes.name} {s.job.wanted}')}`"
+        )
     else:
         yield Cause(
             "capacity",
             f"{there}: AWS has not given the {missing} others, or they are not ready",
-            f"`trn status {s.stack}` shows what the node group says",
+            f"`{typed(f'trn status {s.stack}')}` shows what the node group says",
         )
 
 
@@ -133,7 +140,9 @@ def too_few_nodes(s: Situation) -> Iterator[Cause]:
     usable = _usable(s)
     if not s.is_placed and s.nodes and len(usable) < s.job.wanted and s.group_of_nodes is None and (s.said or s.group is not None):
         yield Cause(
-            "gang", f"it wants {s.job.wanted} nodes, and {len(usable)} would take its pods", "take fewer nodes, or add some: `trn scale`"
+            "gang",
+            f"it wants {s.job.wanted} nodes, and {len(usable)} would take its pods",
+            f"take fewer nodes, or add some: `{typed('trn scale')}`",
         )
 
 
@@ -146,7 +155,7 @@ def busy(s: Situation) -> Iterator[Cause]:
     free = [node for node in usable if node["metadata"]["name"] in own or _has_room(s, node)]
     if len(free) < s.job.wanted:
         what = f"{len(free)} of the {s.job.wanted} nodes that it wants are free: other pods hold the rest"
-        yield Cause("busy", what, f"`trn jobs {s.stack}` shows what runs: it starts when others end")
+        yield Cause("busy", what, f"`{typed(f'trn jobs {s.stack}')}` shows what runs: it starts when others end")
 
 
 def unschedulable(s: Situation) -> Iterator[Cause]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
+from facts.typed import typed
 from training.phase import Phase
 from trn.kubernetes.causes import admission, placement, start
 from trn.kubernetes.situation import Cause, Situation
@@ -39,6 +40,8 @@ def cause(situation: Situation) -> Cause | None:
     if phase in _WELL:
         return None
     if phase == Phase.STOPPED and not list(admission.held(situation)):
-        return Cause("stopped", "it was stopped: it holds nothing", f"`trn cancel {situation.stack} {situation.job.name}` deletes it")
+        return Cause(
+            "stopped", "it was stopped: it holds nothing", f"`{typed(f'trn cancel {situation.stack} {situation.job.name}')}` deletes it"
+        )
     rules = FAILED if phase == Phase.FAILED else WAITING
     return next((found for rule in rules for found in rule(situation)), None)

@@ -9,6 +9,8 @@ from typing import Any
 from facts import neuron_releases
 from facts.neuron_releases import version_text
 from facts.toolchains import TOOLCHAINS, driver_conflict
+from facts.typed import typed
+from training.entry.own_source import NO_FILE
 from training.job import HUNG_EXIT_CODE
 from training.launchers.parts import TOOLCHAIN_LABEL
 from training.phase import Phase
@@ -27,7 +29,9 @@ def image(s: Situation) -> Iterator[Cause]:
             if waiting["reason"] == "ImagePullBackOff":
                 said = _line(next(iter(s.messages("Failed")), said))
             what = f"{pod} cannot pull the image {status.get('image', '')}: {said or waiting['reason']}"
-            yield Cause("image", what, f"correct `image` in the job file, then `trn cancel {s.stack} {s.job.name}` and submit it again")
+            yield Cause(
+                "image", what, f"correct `image` in the job file, then `{typed(f'trn cancel {s.stack} {s.job.name}')}` and submit it again"
+            )
             return
 
 
@@ -37,7 +41,9 @@ def mount(s: Situation) -> Iterator[Cause]:
         return
     if texts := s.messages(*MOUNT):
         yield Cause(
-            "mount", f"a volume cannot be mounted: {_line(texts[0])}", f"`trn status {s.stack}` looks at the file system and its driver"
+            "mount",
+            f"a volume cannot be mounted: {_line(texts[0])}",
+            f"`{typed(f'trn status {s.stack}')}` looks at the file system and its driver",
         )
 
 
@@ -65,7 +71,9 @@ def driver(s: Situation) -> Iterator[Cause]:
         key = "addons.karpenter.amiVersion" if nodes.is_pool else f"{nodes.path}.releaseVersion"
         what = f"{name} does not start on the driver {version_text(found)} of {nodes.name}: {conflict}"
         yield Cause(
-            "driver", what, f"pin `{key}` to an AMI release of {first} or later{f', before {last}' if last else ''}, then `pulumi up`"
+            "driver",
+            what,
+            f"pin `{key}` to an AMI release of {first} or later{f', before {last}' if last else ''}, then `{typed('pulumi up')}`",
         )
 
 
@@ -74,7 +82,7 @@ def failure(s: Situation) -> Iterator[Cause]:
     if not _has_failed(s):
         return
     ended = [(pod["metadata"]["name"], pod.get("status", {}), status) for pod in s.job.pods for status in _statuses(pod)]
-    logs = f"`trn logs {s.stack} {s.job.name}`"
+    logs = f"`{typed(f'trn logs {s.stack} {s.job.name}')}`"
     failed = [(name, status, end) for name, status, entry in ended for end in _ends(entry) if end.get("exitCode")]
     for name, status, end in sorted(failed, key=lambda entry: str(entry[2].get("finishedAt", ""))):
         code = end["exitCode"]
@@ -84,6 +92,10 @@ def failure(s: Situation) -> Iterator[Cause]:
             )
         elif code == HUNG_EXIT_CODE:
             yield Cause("failed", f"{name} made no step for `restarts.hangAfter` and was ended (exit code {code})", logs)
+        elif said := _line(end.get("message", "")):
+            # The entry script left it where Kubernetes keeps it: nothing was started.
+            do = f"bring the file along with `source` or `trn run`, or correct `command`; then `trn cancel {s.stack} {s.job.name}` and submit it again"
+            yield Cause("failed", f"{name} ended with exit code {code}: {said}", do if code == NO_FILE else logs)
         else:
             why = f", {status['reason']}" if status.get("reason") else ""
             yield Cause("failed", f"{name} ended with exit code {code}{why}", logs)

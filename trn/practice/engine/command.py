@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from facts.typed import typed
 from trn.cli import completion
 from trn.cli.options import Stack, WithKubernetes
 from trn.cli.slots import ANY
@@ -72,7 +73,9 @@ def engine(
 
         lacks = start(place, stack_file, has_stack=place.has_stack(stack_file), by_pulumi=True, wanted=kubernetes or ANY)
         if lacks:
-            errors().print("note     the API server is a new one: `pulumi up --refresh` makes again what the state has", markup=False)
+            errors().print(
+                f"note     the API server is a new one: `{typed('pulumi up --refresh')}` makes again what the state has", markup=False
+            )
     with writing():
         seed(place, settings_of(stack_file))
         providers = Providers(place, time_scale=time_scale, faults=fault or ())

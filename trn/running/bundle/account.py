@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from facts.typed import typed
 from trn.aws.eks import described, node_group, node_group_names
 from trn.aws.identity import caller
 from trn.cli.findings import Finding
@@ -19,7 +20,13 @@ def parts(subject: Subject) -> Iterator[Part]:
     yield Part("aws/caller.json", "whose credentials asked", "AWS", "sts:GetCallerIdentity", lambda: _caller(subject))
     yield Part("aws/cluster.json", "the control plane", "AWS", "eks:DescribeCluster", lambda: _cluster(subject))
     yield Part("aws/node-groups.json", "node groups with their health", "AWS", "eks:DescribeNodegroup", lambda: _groups(subject))
-    yield Part("aws/quotas.txt", "quotas beside what the stack needs", "AWS", "the quota checks of `trn check`", lambda: _quotas(subject))
+    yield Part(
+        "aws/quotas.txt",
+        "quotas beside what the stack needs",
+        "AWS",
+        f"the quota checks of `{typed('trn check')}`",
+        lambda: _quotas(subject),
+    )
 
 
 def _caller(subject: Subject) -> dict[str, str]:

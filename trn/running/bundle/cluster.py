@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from facts.kubernetes_kinds import DrainStage, Resource
+from facts.typed import typed
 from trn.kubernetes.client import Object
 from trn.kubernetes.job_pods import PODS
 from trn.kubernetes.jobs.job import JOB_KINDS
@@ -42,7 +43,9 @@ _OF_AN_EVENT = (
 
 def parts(subject: Subject) -> Iterator[Part]:
     """All but the logs, which follow from the pods."""
-    yield Part("cluster/status.txt", "all that `trn status` looks at", "the cluster", "trn status", lambda: _status(subject))
+    yield Part(
+        "cluster/status.txt", f"all that `{typed('trn status')}` looks at", "the cluster", typed("trn status"), lambda: _status(subject)
+    )
     yield Part("cluster/pods.json", "pods", "the cluster", "kubectl get pods -A", lambda: _pods(subject))
     yield Part("cluster/events.json", "events, the last one first", "the cluster", "kubectl get events -A", lambda: _events(subject))
     for resource in OBJECTS:

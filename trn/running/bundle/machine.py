@@ -8,6 +8,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from facts.typed import typed
 from stacks.stack_yaml import MAX_BYTES
 from trn.cli.errors import CommandError
 from trn.cli.text_files import read_text
@@ -34,7 +35,7 @@ def parts(subject: Subject) -> Iterator[Part]:
         lambda: read_text(subject.path, MAX_BYTES, "check that it is a file that you may read"),
     )  # fmt: skip
     yield Part("stack-file-check.txt", "what the program says of the stack file", "this machine", "the program", lambda: _judged(subject))
-    export = f"pulumi stack export --stack {subject.stack}"
+    export = typed(f"pulumi stack export --stack {subject.stack}")
     yield Part("pulumi/resources.json", "resources that Pulumi holds, without their values", "Pulumi", export, lambda: _resources(subject))
     yield Part("pulumi/outputs.json", "stack outputs", "Pulumi", export, lambda: _outputs(subject))
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from trn.change.clients import access
 from trn.cli.control_characters import escaped
 from trn.running.bundle.part import YAML, Outcome
 from trn.running.bundle.redact import Redactor
@@ -31,7 +30,7 @@ def written(found: Any, file: str, redactor: Redactor) -> str:
     """The text of what was read, without secrets and control characters."""
     if isinstance(found, str):
         text = found[-READ_BYTES:] if file.endswith(LOG) else found[: 4 * PART_BYTES]
-        return access().words(escaped(redactor.text(text, is_yaml=file.endswith(YAML))))
+        return escaped(redactor.text(text, is_yaml=file.endswith(YAML)))
     return escaped(json.dumps(redactor.value(found), indent=1, ensure_ascii=False, default=str)) + "\n"
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from facts.kubernetes_kinds import Resource
+from facts.typed import typed
 from trn.aws.eks import OVERDUE, begin_resize, scaling, sized
 from trn.change.action import Action, Difference, Hold, Outcome, Pace, PulumiRun, Question, Refusal
 from trn.change.hold import cluster_lock
@@ -208,7 +209,9 @@ class Roll:
         stops = [self._stop(job, seen) for job in plan.jobs] if stopped else []
         if self.to:
             return [closes, *stops, *starts, Action("set to 0 nodes", group, f"its jobs are on {self.to}", self._emptying(seen))]
-        run = PulumiRun("pulumi up", seen.state, "it replaces the nodes one after the other", self._running(seen), wanted=plan.wanted)
+        run = PulumiRun(
+            typed("pulumi up"), seen.state, "it replaces the nodes one after the other", self._running(seen), wanted=plan.wanted
+        )
         return [closes, *stops, run, opens, *starts]
 
     # What is done
@@ -365,7 +368,7 @@ class Roll:
             yield from _problems(report)
         elif report.outcomes and self.to:
             end = f"the jobs are on {self.to} and {self.group} has no nodes"
-            yield f"{end}: remove `nodeGroups.{self.group}` from the stack file, then `pulumi up`"
+            yield f"{end}: remove `nodeGroups.{self.group}` from the stack file, then `{typed('pulumi up')}`"
         elif report.outcomes:
             yield f"{self.group} is rolled"
 

@@ -12,6 +12,7 @@ from rich.text import Text
 from facts.document import Document
 from facts.resources.eks_nodes import NEURON_NODE_UPDATE
 from facts.resources.latency import Latency
+from facts.typed import typed
 from simulator import costs, latencies
 from simulator.account import kinds
 from simulator.recording import Recording
@@ -78,7 +79,7 @@ def choices(setting: Setting) -> Iterator[Choice]:
     rate, roll, grace = setting.usd_per_hour / 3600, setting.roll_s, setting.grace_s
     lost = setting.unsaved_s
     yield Choice(
-        "pulumi up",
+        typed("pulumi up"),
         (Step(0.0, "the first node is replaced, the gang stops"), Step(roll, "the last node is there, the gang starts again")),
         roll,
         roll,
@@ -163,5 +164,7 @@ def comparison_lines(stack: str, group: str, found: Sequence[Choice]) -> Iterato
             yield "", Text(f"{duration(step.at_s):>12}  {step.what}", style="dim")
     yield (
         "",
-        Text(f"typical times of one job on all nodes of {group}; nothing was changed: `trn roll {stack} {group} --checkpoint` asks first"),
+        Text(
+            f"typical times of one job on all nodes of {group}; nothing was changed: `{typed(f'trn roll {stack} {group} --checkpoint')}` asks first"
+        ),
     )

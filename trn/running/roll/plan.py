@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from facts.names import GROUP_LABEL
+from facts.typed import typed
 from simulator.account import kinds
 from simulator.account.rules.capacity import ROLLING_INPUTS, rolls
 from simulator.engine.plan import Change
@@ -75,7 +76,7 @@ class RollPlan:
             said.append(f"jobs start again on {self.to}; {self.group} is set to 0 nodes")
         elif self.targets:
             more = f"; the same update of the group changes {', '.join(self.beside)}" if self.beside else ", and changes nothing else"
-            said.append(f"`pulumi up` replaces the nodes of {self.group} one after the other{more}")
+            said.append(f"`{typed('pulumi up')}` replaces the nodes of {self.group} one after the other{more}")
         if self.stopped:
             said.append(f"stopped by an earlier run, and started again: {', '.join(named(job) for job in self.stopped)}")
         if self.closed:
@@ -147,15 +148,15 @@ def wanted_of(planned: Planned, group: str) -> tuple[dict[str, Mapping[str, Any]
     if change is None or change.kind in ("create", "same"):
         return {}, ()
     if change.kind != "update":
-        hint = "`trn plan` says what it does; a second group beside it and `--to` move the jobs first"
-        raise CommandError(f"`pulumi up` would {change.kind} the group {group}, which is no roll", hint)
+        hint = f"`{typed('trn plan')}` says what it does; a second group beside it and `--to` move the jobs first"
+        raise CommandError(f"`{typed('pulumi up')}` would {change.kind} the group {group}, which is no roll", hint)
     assert change.old is not None
     assert change.new is not None
     # Not by the size in the state: an autoscaler, a schedule or `trn scale` may have given it nodes.
     if not rolls(change.old, change.new):
         return {}, ()
     if change.old.inputs.get("capacityType") == "CAPACITY_BLOCK":
-        hint = f"`trn scale {group} 0` when its jobs have ended, then `pulumi up`, then `trn scale {group} N`"
+        hint = f"`{typed(f'trn scale {group} 0')}` when its jobs have ended, then `{typed('pulumi up')}`, then `{typed(f'trn scale {group} N')}`"
         raise CommandError(f"{group} is on a capacity block: EKS updates it only while it is empty", hint)
     templates = {urn for urn in change.registration.dependencies if urn in planned.changes and f"${kinds.LAUNCH_TEMPLATE}::" in urn}
     named_keys = {path.split(".")[0].split("[")[0] for path in change.changed}
@@ -168,7 +169,7 @@ def _refuse(jobs: Sequence[FoundJob], group: str, to: str) -> None:
     for job in jobs:
         reason = why_not(job)
         if reason:
-            raise CommandError(reason, "`--when-idle` waits for its end; or `trn cancel` it")
+            raise CommandError(reason, f"`--when-idle` waits for its end; or `{typed('trn cancel')}` it")
         if to and is_tied(job, GROUP_LABEL):
             raise CommandError(f"{job.reference} may be on {group} only: its pods select {GROUP_LABEL}", "`--checkpoint` keeps it there")
 
@@ -177,7 +178,7 @@ def _refuse_narrow(plan: RollPlan, views: Sequence[View], size: int) -> None:
     """Raises CommandError where the jobs that move would wait for nodes: the second group is too small, too full, or of smaller instances."""
     moved = [*(job.job for job in plan.jobs), *plan.stopped]
     needed, to = sum(job.wanted for job in moved), plan.to
-    hint = f"`trn scale {to} {needed}`, or a larger `nodeGroups.{to}.size` and `pulumi up`; `trn check` counts the quota"
+    hint = f"`{typed(f'trn scale {to} {needed}')}`, or a larger `nodeGroups.{to}.size` and `{typed('pulumi up')}`; `{typed('trn check')}` counts the quota"
     if size < needed:
         raise CommandError(f"the jobs on {plan.group} have {needed} nodes, and {to} has {size}", hint)
     nodes = [node for node in views[0].nodes if is_of(node, to)] if views else []
@@ -186,7 +187,7 @@ def _refuse_narrow(plan: RollPlan, views: Sequence[View], size: int) -> None:
         wrong = (
             f"the jobs on {plan.group} have {needed} nodes, and of {to}'s {len(nodes)} are {len(free)} free, open and large enough for them"
         )
-        raise CommandError(wrong, f"`trn jobs` and `trn top` say what is there; {hint}")
+        raise CommandError(wrong, f"`{typed('trn jobs')}` and `{typed('trn top')}` say what is there; {hint}")
 
 
 def _is_group(change: Change, group: str) -> bool:
@@ -212,7 +213,7 @@ def _grave(shown: RollPlan, now: RollPlan) -> Iterator[str]:
     yield from (f"pod {name} has begun on {now.group}" for uid, name in pods.items() if uid not in known)
     if now.targets and now.wanted != shown.wanted:
         changed = sorted({urn.rsplit("::", 1)[-1] for urn in now.wanted if now.wanted[urn] != shown.wanted.get(urn)})
-        yield f"`pulumi up` would change {', '.join(changed) or now.group} in another way: the stack file or the state has changed"
+        yield f"`{typed('pulumi up')}` would change {', '.join(changed) or now.group} in another way: the stack file or the state has changed"
 
 
 def _mild(shown: RollPlan, now: RollPlan) -> Iterator[str]:

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from facts.typed import typed
 from trn.cli import completion
 from trn.cli.options import BreakLock, ClusterName, JsonFile, Stack, StateFile, Yes
 from trn.engine.early import no_group
@@ -43,10 +44,10 @@ def scale(
     costs = items(record_stack(resized(stack_file, group, count)))
     more = list[str]()
     if sized_by_time(settings.node_groups[group]):
-        more = [f"it stays so until a schedule of {group} sets another size; `pulumi up` leaves it alone"]
+        more = [f"it stays so until a schedule of {group} sets another size; `{typed('pulumi up')}` leaves it alone"]
     elif settings.node_groups[group].size != count and not settings.node_groups[group].autoscaled:
         keep = f"pulumi config set --stack {stack} --path 'trn:nodeGroups.{group}.size' {count}"
-        more = [f"the next `pulumi up` sets it back, unless: {keep}"]
+        more = [f"the next `{typed('pulumi up')}` sets it back, unless: {keep}"]
     change = Scale(stack, settings.name, group, count, settings.training.namespace, site_of(settings, stack), costs, more)
     subject = StackCluster(stack_file.project, stack, settings.name)
     with terminal(

@@ -1,5 +1,6 @@
 """The pod of `trn shell`."""
 
+from facts.typed import typed
 from stacks.images import small_image, training_image
 from stacks.settings import Settings
 from training.job import SHARED_PATH
@@ -27,7 +28,7 @@ def _node_group(subject: Subject, stack: str, wanted: str | None, *, neuron: boo
     up = [name for name in with_nodes if wanted in (None, name)]
     if not up:
         example = wanted or next(iter(groups), "GROUP")
-        raise CommandError(f"no node of {wanted or 'a Neuron group'} is up", f"`trn scale {stack} {example} 1` starts one")
+        raise CommandError(f"no node of {wanted or 'a Neuron group'} is up", f"`{typed(f'trn scale {stack} {example} 1')}` starts one")
     return up[0]
 
 

@@ -9,6 +9,7 @@ from facts.device_claims import EFA_COUNTED, NEURON_COUNTED
 from facts.efa import NetworkInterface
 from facts.kubernetes_kinds import Resource
 from facts.names import EFA_RESOURCE, NEURON_CORE_RESOURCE, NEURON_RESOURCE
+from facts.typed import made_again, typed
 from trn.aws.eks import node_group, node_group_names
 from trn.aws.network import group_rules
 from trn.aws.quotas import DESCRIBE_INSTANCES
@@ -30,15 +31,17 @@ def groups(subject: Subject) -> Iterator[Finding]:
     cluster = subject.settings.name
     names = list(node_group_names(subject.api, cluster))
     for name in sorted(set(subject.settings.node_groups) - set(names)):
-        yield failed("node groups", f"there is no node group {name}", "`pulumi up` makes it")
+        yield failed("node groups", f"there is no node group {name}", f"`{typed('pulumi up')}` makes it")
     for name in names:
         entry = node_group(subject.api, cluster, name)
         issues = [f"{issue.get('code', '')}: {issue.get('message', '')}" for issue in entry.get("health", {}).get("issues", ())]
         if entry["status"] == "CREATE_FAILED":
-            do = f"`pulumi up --replace '**aws:eks/nodeGroup:NodeGroup::{name}'`, in another zone where capacity lacks"
+            do = f"`{made_again(f'**aws:eks/nodeGroup:NodeGroup::{name}')}`, in another zone where capacity lacks"
             yield failed("node groups", f"{name} is CREATE_FAILED {'; '.join(issues)}".rstrip(), do)
         elif entry["status"] != "ACTIVE" or issues:
-            yield failed("node groups", f"{name} is {entry['status']} {'; '.join(issues)}".rstrip(), f"`trn check` for {name}'s needs")
+            yield failed(
+                "node groups", f"{name} is {entry['status']} {'; '.join(issues)}".rstrip(), f"`{typed('trn check')}` for {name}'s needs"
+            )
         else:
             yield passed("node groups", f"{name} is ACTIVE")
 
@@ -99,7 +102,7 @@ def plugins(subject: Subject) -> Iterator[Finding]:
         if not addon.enabled:
             yield skipped("device plug-ins", f"{name} is off in the configuration")
         elif name not in found:
-            yield failed("device plug-ins", f"there is no DaemonSet {name}", "`pulumi up` installs it")
+            yield failed("device plug-ins", f"there is no DaemonSet {name}", f"`{typed('pulumi up')}` installs it")
         else:
             there = found[name].get("status", {}).get("numberReady", 0)
             make = passed("device plug-ins", f"{name}: {there} pods ready")
@@ -149,6 +152,6 @@ def _self_rules(subject: Subject, group_id: str) -> Finding:
     }
     missing = sorted({"in", "out"} - open_ways)
     if missing:
-        do = "`pulumi refresh`, then `pulumi up`: EFA has no IP, and 0.0.0.0/0 does not cover it"
+        do = f"`{typed('pulumi refresh')}`, then `{typed('pulumi up')}`: EFA has no IP, and 0.0.0.0/0 does not cover it"
         return failed("EFA", f"{group_id} has no rule to itself: {', '.join(missing)}", do)
     return passed("EFA", f"{group_id} lets all of its own traffic in and out")

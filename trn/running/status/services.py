@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from addons.etcd import EtcdSettings
 from addons.volcano import QUEUES, VolcanoSettings
+from facts.typed import typed
 from trn.aws.eks import described
 from trn.aws.stack_file_system import file_systems
 from trn.cli.findings import Finding, failed, passed, skipped
@@ -20,7 +21,7 @@ def control_plane(subject: Subject) -> Iterator[Finding]:
     if status != "ACTIVE":
         yield failed("control plane", f"it is {status}", "`aws eks describe-cluster` says why")
     elif version != wanted:
-        yield failed("control plane", f"Kubernetes {version}, the stack file says {wanted}", "`pulumi up`")
+        yield failed("control plane", f"Kubernetes {version}, the stack file says {wanted}", f"`{typed('pulumi up')}`")
     else:
         yield passed("control plane", f"ACTIVE, Kubernetes {version}")
 
@@ -33,12 +34,12 @@ def queues(subject: Subject) -> Iterator[Finding]:
         return
     found = subject.kubernetes.list(QUEUES)
     if found is None:
-        yield failed("queues", "the cluster knows no Volcano queues", "`pulumi up` installs Volcano")
+        yield failed("queues", "the cluster knows no Volcano queues", f"`{typed('pulumi up')}` installs Volcano")
         return
     states = {name_of(queue): queue.get("status", {}).get("state", "unknown") for queue in found}
     for name in addon.queues:
         state = states.get(name, "not there")
-        do = f"`vcctl queue operate -a open -n {name}`" if name in states else "`pulumi up` makes it"
+        do = f"`vcctl queue operate -a open -n {name}`" if name in states else f"`{typed('pulumi up')}` makes it"
         yield passed("queues", f"{name} is Open") if state == "Open" else failed("queues", f"{name} is {state}", do)
 
 
@@ -66,7 +67,7 @@ def file_system(subject: Subject) -> Iterator[Finding]:
     if not found:
         given = lustre.existing
         what = f"there is no {given.file_system_id}" if given is not None else "there is none with the cluster's tag"
-        yield failed("file system", what, "its owner knows where it went" if given is not None else "`pulumi up` makes it")
+        yield failed("file system", what, "its owner knows where it went" if given is not None else f"`{typed('pulumi up')}` makes it")
     for entry in found:
         text = f"{entry['FileSystemId']} is {entry['Lifecycle']}"
         available = entry["Lifecycle"] == "AVAILABLE"

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
+from addons.neuron import NeuronSettings
+from facts.typed import typed
 from trn.change.clients import access
 from trn.change.kubectl import kubectl
 from trn.cli.errors import MISUSE, CommandError
@@ -78,7 +80,11 @@ def reader(subject: Subject, namespace: str, job: str | None) -> Iterator[Reader
         yield lambda node, pod: _scraped(subject.kubernetes, exporters.get(node))
         return
     if job is None:
-        hint = "set `addons.neuronMonitor.enabled: true` and run `pulumi up`; or name a job, and it is asked in the job's own pods"
+        hint = (
+            f"set `addons.neuronMonitor.enabled: true` and run `{typed('pulumi up')}`; or name a job, and it is asked in the job's own pods"
+        )
+        if subject.settings.addons.of(NeuronSettings).devices == "dra":
+            hint = "it does not support devices by claims; name a job, and neuron-monitor is asked in the job's own pods"
         raise CommandError("neuron-monitor's exporter is not installed", hint)
     access().need_tools("kubectl", "aws")
     with kubectl(subject.api, subject.settings.name, namespace) as first:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from facts.kubernetes_versions import minors_behind
+from facts.typed import typed
 from trn.change.action import Action, Difference, Ended, Hold, Outcome, Pace, PulumiRun, Question, Refusal, written
 from trn.change.clients import access
 from trn.change.hold import cluster_lock
@@ -131,7 +132,7 @@ class Upgrade:
         if plane == found.control_plane:
             late = late_addons(site.api, settings.name, record_stack(readable(file)))
         if readable(file) is not file:
-            do = "the program refuses this minor, so `pulumi preview` cannot say: see that nothing else was edited since the last `pulumi up`"
+            do = f"the program refuses this minor, so `{typed('pulumi preview')}` cannot say: see that nothing else was edited since the last `{typed('pulumi up')}`"
             notes.append(warned("stack file", f"{plane} leaves standard support", do))
         elif 0 <= minors_behind(plane, found.control_plane) <= 1:
             waiting = pending(self._pulumi(), file)
@@ -191,7 +192,7 @@ class Upgrade:
             what = "nothing more was changed" if self.begun else "nothing was changed"
             yield Refusal(f"{what}: first what failed above", shown=tuple(self.shown(seen)))
         if self.yes and self._asks_now(seen):
-            hint = "add --wait to wait for their end, or --interrupt once their teams agree; docs/upgrade.md has the way with `trn roll`"
+            hint = f"add --wait to wait for their end, or --interrupt once their teams agree; docs/upgrade.md has the way with `{typed('trn roll')}`"
             yield Refusal(f"jobs run on {_jobs(seen, seen.steps[0].step)}; --yes alone does not stop them", hint, MISUSE)
 
     def _asks(self, seen: Seen, step: Step) -> bool:
@@ -245,7 +246,7 @@ class Upgrade:
         return Outcome("done", settled=partial(self._verified, step))
 
     def _stopped(self, step: Step, why: str) -> Ended:
-        return Ended("failed", f"stopped at {step.title}: {why}", f"put it right, then `trn {self.name}` goes on there")
+        return Ended("failed", f"stopped at {step.title}: {why}", f"put it right, then `{typed(f'trn {self.name}')}` goes on there")
 
     def _verified(self, step: Step, site: Site) -> Outcome:
         """Raises Ended where EKS lacks what the step should have brought, though Pulumi said that all went well."""
@@ -310,7 +311,7 @@ class Upgrade:
         if report.left:
             for action, outcome in report.left:
                 yield f"stopped at {action.verb.removeprefix(RUN)}: {'; '.join(outcome.said)}"
-            yield f"put it right, then `trn {self.name}` goes on there"
+            yield f"put it right, then `{typed(f'trn {self.name}')}` goes on there"
         elif report.outcomes:
             yield f"{self.cluster} is of {self.to}; the stack file says so too: commit it"
         elif not seen.steps:

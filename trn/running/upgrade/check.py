@@ -8,6 +8,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from addons.versions import managed_addon_version
 from facts.kubernetes_versions import KUBELET_SKEW, UPGRADE_ADDRESSES, minors_behind
+from facts.typed import typed
 from simulator.account import kinds
 from simulator.account.charts import chart_of
 from simulator.recording import Recording
@@ -191,7 +192,7 @@ def addresses(subject: Subject) -> Iterator[Finding]:
 def budgets(subject: Subject) -> Iterator[Finding]:
     """No PodDisruptionBudget forbids every eviction: EKS would give up on the node after 15 minutes (EKS user guide, PodEvictionFailure)."""
     if subject.kubernetes is None:
-        yield failed("budgets", "the API server does not answer", "`trn kubeconfig` and kubectl show whether you get there")
+        yield failed("budgets", "the API server does not answer", f"`{typed('trn kubeconfig')}` and kubectl show whether you get there")
         return
     found = subject.kubernetes.list(BUDGETS) or []
     tight = [named(item) for item in found if allows_none(item)]

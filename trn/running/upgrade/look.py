@@ -8,6 +8,7 @@ from typing import Any
 
 from addons.versions import SUPPORTED_KUBERNETES
 from facts.kubernetes_versions import minors_behind
+from facts.typed import typed
 from simulator.account import kinds
 from simulator.recording import Recording
 from simulator.replacements import changed_paths
@@ -29,9 +30,12 @@ ACTIVE = "ACTIVE"
 BUSY = ("UPDATING", "CREATING", "PENDING")
 VERSIONS = frozenset({"version", "releaseVersion"})
 """Inputs of a node group that its step writes."""
-_TAKE_BACK = "run `pulumi up` first, or take the edits back; then run this again"
 PAUSE_S, ROUNDS = 15, 240
 """Together an hour: an upgrade of a control plane that a killed run began ends in about 15 minutes."""
+
+
+def _take_back() -> str:
+    return f"run `{typed('pulumi up')}` first, or take the edits back; then run this again"
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,7 @@ def look(api: Api, settings: Settings, watching: Watching) -> Found:
     for number in range(ROUNDS):
         entry = described(api, settings.name)
         if entry is None:
-            raise CommandError(f"there is no cluster `{settings.name}` in {api.region}", "`pulumi up` makes it", code=MISUSE)
+            raise CommandError(f"there is no cluster `{settings.name}` in {api.region}", f"`{typed('pulumi up')}` makes it", code=MISUSE)
         there = {name: node_group(api, settings.name, name) for name in node_group_names(api, settings.name)}
         busy = [f"{name} is {each['status']}" for name, each in {"the control plane": entry, **there}.items() if each["status"] in BUSY]
         if not busy:
@@ -80,7 +84,10 @@ def moved(shown: Standing, now: Standing) -> list[str]:
 def _found(entry: dict[str, Any], there: dict[str, dict[str, Any]], settings: Settings) -> Found:
     wrong = [f"{name} is {each['status']}" for name, each in {"the control plane": entry, **there}.items() if each["status"] != ACTIVE]
     if wrong:
-        raise CommandError(f"not to be upgraded: {', '.join(wrong)}", "`trn status` and `trn why` say what is wrong; put it right first")
+        raise CommandError(
+            f"not to be upgraded: {', '.join(wrong)}",
+            f"`{typed('trn status')}` and `{typed('trn why')}` say what is wrong; put it right first",
+        )
     groups, plane = list[Group](), str(entry["version"])
     for name, section, pinned, is_neuron in sections(settings):
         if name in there:
@@ -122,7 +129,7 @@ def refuse_foreign(waiting: Sequence[Effect], stack_file: StackFile) -> None:
     recorded = _recordings(stack_file) if waiting else []
     foreign = [shown(effect) for effect in waiting if not _is_of_a_minor(effect, recorded)]
     if foreign and len(recorded) > 1:
-        raise CommandError(f"`pulumi up` would change more than an upgrade does: {_listed(foreign)}", _TAKE_BACK)
+        raise CommandError(f"`{typed('pulumi up')}` would change more than an upgrade does: {_listed(foreign)}", _take_back())
 
 
 def _is_of_a_minor(effect: Effect, recorded: Sequence[Recording]) -> bool:
@@ -154,7 +161,7 @@ def refuse_rolled(waiting: Sequence[Effect], found: Found, stack_file: StackFile
         groups = [effect for effect in waiting if effect.type == kinds.NODE_GROUP and effect.operation == "update" and effect.urn in wanted]
         others = [effect for effect in groups if group is None or effect.object_name != group.name]
         if rolling := [shown(effect) for effect in others if not _has(found, effect, wanted[effect.urn].inputs, VERSIONS & _keys(effect))]:
-            raise CommandError(f"`pulumi up` would change more than an upgrade does: {_listed(rolling)}", _TAKE_BACK)
+            raise CommandError(f"`{typed('pulumi up')}` would change more than an upgrade does: {_listed(rolling)}", _take_back())
 
 
 def refuse_resized(found: Found, stack_file: StackFile) -> None:
@@ -167,7 +174,10 @@ def refuse_resized(found: Found, stack_file: StackFile) -> None:
         resized += [f"{name} has {there} nodes, the stack file says {wanted}"] if there != wanted else []
     if resized:
         wrong = f"going on after a run that was stopped would set sizes back: {', '.join(resized)}"
-        raise CommandError(wrong, "make both the same, with `trn scale`, or with the stack file and `pulumi up`; then run this again")
+        raise CommandError(
+            wrong,
+            f"make both the same, with `{typed('trn scale')}`, or with the stack file and `{typed('pulumi up')}`; then run this again",
+        )
 
 
 def _has(found: Found, effect: Effect, wanted: Mapping[str, Any], keys: AbstractSet[str]) -> bool:
@@ -234,7 +244,7 @@ def standing_of(
         return Standing(plane, found.groups)
     is_under_way = bool(late) or any(group.minor != plane for group in found.groups)
     if waiting and not is_under_way:
-        raise CommandError(f"`pulumi up` would change more than an upgrade does: {_listed(waiting)}", _TAKE_BACK)
+        raise CommandError(f"`{typed('pulumi up')}` would change more than an upgrade does: {_listed(waiting)}", _take_back())
     # A group whose keys were written before its nodes were rolled has its own step.
     beside = [change for change in waiting if f" {kinds.NODE_GROUP} " not in change]
     unfinished: tuple[Kind, ...] = ("add-ons", "charts") if late else ("charts",) if beside else ()

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from facts.catalogue import InstanceType
+from facts.typed import typed
 from training.environment import neuron_environment
 from training.pod import Pod
 from trn.cli.findings import Finding, failed, passed, skipped, warned
@@ -129,7 +130,7 @@ def judged(what: str, nodes: Nodes, count: int, pod: Object, log: str) -> Findin
     """What nccom-test said, beside what is expected."""
     reached = next((row.algorithm_gb_per_s for row in rows(log) if row.size == GIB), None)
     if phase(pod) != "Succeeded" or reached is None:
-        do = "the driver and EFA findings above first; then nccom-test by hand in `trn shell --neuron`"
+        do = f"the driver and EFA findings above first; then nccom-test by hand in `{typed('trn shell --neuron')}`"
         return failed(CHECK, f"{what}: nccom-test failed: {state(pod)}: {last_lines(log)}", do)
     text = f"{what}: all-reduce of 1 GiB at {reached:.1f} GB/s (algorithm bandwidth)"
     if count == 1:

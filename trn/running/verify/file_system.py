@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from facts.typed import typed
 from training.job import SHARED_PATH
 from training.plan import Mounted
 from training.pod import Pod
@@ -53,7 +54,7 @@ def check(stage: Stage) -> Iterator[Finding | Trial]:
         if lustre.existing is not None:
             yield skipped(CHECK, f"{lustre.existing.file_system_id} has no throughput by its size to compare with")
         else:
-            yield failed(CHECK, "there is no Lustre file system with the cluster's tag to compare with", "`pulumi up` makes it")
+            yield failed(CHECK, "there is no Lustre file system with the cluster's tag to compare with", f"`{typed('pulumi up')}` makes it")
         return
 
     def shown(pods: list[Object]) -> Iterator[Finding]:

@@ -1,0 +1,3 @@
+"""A script of somebody's own."""
+
+print("step")

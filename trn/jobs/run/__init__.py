@@ -1,0 +1,1 @@
+"""`trn run`: a script of one's own, as a job of the stack's cluster."""
