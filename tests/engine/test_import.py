@@ -13,8 +13,10 @@ from simulator.account.world import World
 from simulator.aws_endpoint import endpoint
 from tests.engine.cli import Engine, needs_cli
 from tests.trn.before.other_makers import BLUEPRINT, EKSCTL, REGION, blueprint_account, eksctl_account
+from tests.trn.given import Given, NoStack
 from trn.app import app
 from trn.aws.api import BotoApi
+from trn.change.clients import using
 
 pytestmark = [pytest.mark.engine, needs_cli]
 OPTIONS = ("--yes", "--skip-preview", "--generate-code=false", "--protect=false")
@@ -25,9 +27,10 @@ def taken_over(state: AccountState, cluster: str, root: Path, monkeypatch: pytes
     engine = Engine.new(root)
     engine.stack_file.unlink()
     AccountFolder(engine.folder.account).save(state)
-    monkeypatch.setattr("trn.change.clients.Live.aws", lambda _, _stack, region: BotoApi(region, endpoint.wire(World(state)).session()))
     monkeypatch.chdir(engine.project)
-    said = CliRunner().invoke(app, ["import", "dev", "--cluster", cluster, "--region", REGION, "--json", "-"], catch_exceptions=False)
+    words = ["import", "dev", "--cluster", cluster, "--region", REGION, "--json", "-"]
+    with using(Given(lambda region: BotoApi(region, endpoint.wire(World(state)).session()), engine=NoStack())):
+        said = CliRunner().invoke(app, words, catch_exceptions=False)
     assert said.exit_code == 0, said.output
     engine.run("import", "--file", str(engine.project / "import-dev.json"), *OPTIONS)
     return engine, json.loads(said.stdout)

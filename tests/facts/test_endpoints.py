@@ -6,7 +6,14 @@ from typing import Any
 import boto3
 import pytest
 
-from facts.endpoints import INTERFACE_ENDPOINTS, NO_REGIONAL_ENDPOINT, NODE_ENDPOINTS, SESSION_ENDPOINTS, called_services
+from facts.endpoints import (
+    INTERFACE_ENDPOINTS,
+    NO_REGIONAL_ENDPOINT,
+    NODE_ENDPOINTS,
+    SESSION_ENDPOINTS,
+    called_services,
+    services_of_managed_policy,
+)
 
 
 def allow(*actions: str, **more: Any) -> dict[str, Any]:
@@ -35,6 +42,7 @@ def test_most_names_are_prefixes_that_botocore_knows():
         (allow("ec2:DescribeVpcs", "eks:DescribeCluster"), {"ec2", "eks"}),
         ({"Statement": [{"Effect": "Allow", "Action": "aps:RemoteWrite", "Resource": "*"}]}, {"aps-workspaces"}),
         (allow("cloudwatch:PutMetricData"), {"monitoring"}),
+        (allow("ecr:GetAuthorizationToken", Condition={"StringEquals": {"aws:RequestedRegion": "us-west-2"}}), {"ecr.api"}),
         # The service that is called asks IAM itself.
         (allow("iam:PassRole", "iam:CreateServiceLinkedRole"), set()),
         (allow("iam:GetInstanceProfile"), {"iam"}),
@@ -45,3 +53,9 @@ def test_most_names_are_prefixes_that_botocore_knows():
 def test_a_document_says_which_services_are_called(document: dict[str, Any], services: set[str]):
     """Each must be reached from a network without a way out."""
     assert called_services([document]) == services
+
+
+def test_a_managed_policy_lets_its_holder_call_what_it_is_for():
+    """Of those that service accounts here have; another says nothing."""
+    assert services_of_managed_policy("arn:aws-cn:iam::aws:policy/AmazonEKS_CNI_Policy") == ("ec2",)
+    assert services_of_managed_policy("arn:aws:iam::aws:policy/AmazonEKSWorkerNodeMinimalPolicy") == ()

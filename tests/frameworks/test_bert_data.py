@@ -102,3 +102,11 @@ def test_generated_text_is_said_first_and_never_taken_unasked(python, compiled, 
     assert node.losses == {}
     asked = without.run("--size", "tiny", "--steps", "2", "--data", "generated")
     assert "GENERATED TEXT" in first_line(asked)
+
+
+def test_hugging_face_trainer_reads_the_set_too(python, packed, tmp_path):
+    """In its own order."""
+    variables = (("TRN_DATA", str(packed)), ("USE_TORCH_XLA", "0"))
+    node = Job(python("torch"), tmp_path, "hf-trainer", "torchrun", variables=variables).run("--size", "tiny", "--steps", "12")
+    assert first_line(node).startswith(f"data: {packed}, ")
+    assert min(node.losses[step] for step in (10, 11, 12)) < node.losses[1]

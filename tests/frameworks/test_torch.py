@@ -118,7 +118,7 @@ XLA = (("PJRT_DEVICE", "CPU"),)
 def test_hugging_face_trainer_exchanges_on_the_device(job):
     """On a device that is not the processor's: a tensor of the processor in a collective ended the job after its first step."""
     trainer = job("hf-trainer", workers=1, variables=XLA, on_fake_core=True)
-    node = trainer.run("--size", "tiny", "--steps", "3", "--checkpoint-steps", "3")
+    node = trainer.run("--data", "generated", "--size", "tiny", "--steps", "3", "--checkpoint-steps", "3")
     assert sorted(node.losses) == [1, 2, 3]
 
 

@@ -63,3 +63,19 @@ class Given(Live):
         """As given."""
         if not self.has_tools:
             super().need_tools(*tools)
+
+
+@dataclass
+class NoStack:
+    """Pulumi, that has no stack of the name yet, or one with a state."""
+
+    state: str = ""
+
+    def ask(self, command: tuple[str, ...]) -> tuple[int, str]:
+        """It says so."""
+        assert command[1] == "stack"
+        return (0, self.state) if self.state else (255, "error: no stack named 'any' found\n")
+
+    def run(self, command: tuple[str, ...], _: object, /) -> tuple[int, str]:
+        """Nothing of it is run."""
+        raise AssertionError(command)

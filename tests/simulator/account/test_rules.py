@@ -807,3 +807,27 @@ def test_the_cni_takes_one_interface_of_addresses_in_advance():
     assert addresses.of_group(world.state, group()) == 2 * (1 + 1) * 50
     with_template(world, networkInterfaces=interfaces((0, 0, "efa"), (1, 1, "efa")))
     assert addresses.of_group(world.state, group()) == 2 * (2 + 1) * 50
+
+
+@pytest.mark.parametrize(
+    ("atomic", "leaves", "said"),
+    [(True, "nothing", "failed, and has been uninstalled due to atomic being set: context"), (False, "unready", "failed: context")],
+)
+def test_a_release_that_reaches_no_service_fails_after_its_own_time(atomic: bool, leaves: str, said: str):
+    """Helm takes an atomic one away; another stays as it is."""
+    world, release = standing(), only(kinds.RELEASE, "cluster-autoscaler")
+    _closed(world)
+    asked = replace(release, inputs={**release.inputs, "atomic": atomic, "timeout": 77})
+    refusal = RULES["release-reaches-its-services"].check(world.state, asked)
+    assert refusal is not None
+    assert (refusal.leaves, refusal.retry_s, said in refusal.text) == (leaves, 77, True)
+
+
+def test_an_identity_names_its_account_and_all_that_it_cannot_reach():
+    """Of the node's own policies nothing counts, and with an endpoint the service is reached."""
+    world, addon = standing(), only(kinds.ADDON, "aws-fsx-csi-driver")
+    assert RULES["identity-reaches-its-services"].check(world.state, addon) is None
+    _closed(world)
+    refusal = RULES["identity-reaches-its-services"].check(world.state, addon)
+    assert refusal is not None
+    assert refusal.cause.startswith(f"pods of {addon.inputs['addonName']}/fsx-csi-controller-sa call fsx, and there is")

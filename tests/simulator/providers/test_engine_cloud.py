@@ -280,3 +280,20 @@ def test_a_name_that_is_taken_is_refused_in_the_services_own_words(resource_type
     )
     third = Registration("urn:pulumi:a::b::c::third", resource_type, "third", True, False, "", elsewhere, id="three")
     assert name_is_free.check(world.state, third) is None
+
+
+def test_an_object_that_is_lost_is_gone_without_a_request(tmp_path: Path):
+    """Even one that no rule would let go; a second time nothing happens."""
+    cloud = Cloud(tmp_path, standing())
+    cluster = only(kinds.CLUSTER)
+    for _ in range(2):
+        cloud.lose(kinds.CLUSTER, cluster.id)
+        assert cloud.get(kinds.CLUSTER, cluster.id) is None
+    assert Cloud.load(tmp_path).get(kinds.CLUSTER, cluster.id) is None
+
+
+def test_a_role_of_others_is_read_and_nothing_else_of_theirs(cloud: Cloud):
+    """The program looks up roles by name, and no other resource."""
+    cloud.world.state.others["role"] = {"team": {"Arn": "arn:aws:iam::123456789012:role/x/team", "Path": "/x/"}}
+    assert cloud.of_others(kinds.ROLE, "team") == {"arn": "arn:aws:iam::123456789012:role/x/team", "name": "team", "path": "/x/"}
+    assert (cloud.of_others(kinds.ROLE, "other"), cloud.of_others(GROUP, "team")) == ({}, {})

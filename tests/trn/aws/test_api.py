@@ -155,12 +155,36 @@ def test_each_error_is_one_line_with_its_exit_code(error: Exception, code: int, 
     assert "Traceback" not in printed
 
 
-@pytest.mark.parametrize("kind", [*sorted(errors.DENIED), "ExpiredToken", "AuthFailure", "Throttling"])
-def test_errors_that_have_a_fix_name_it(kind: str):
-    """A hint that says where to look next."""
+HINTS = {
+    "trn iam --operator": "AccessDenied AccessDeniedException UnauthorizedOperation AuthorizationError UnauthorizedException",
+    "sign in again": "ExpiredToken ExpiredTokenException RequestExpired",
+    "the keys are not valid here": "InvalidClientTokenId UnrecognizedClientException SignatureDoesNotMatch InvalidAccessKeyId AuthFailure",
+    "wait a minute": "Throttling ThrottlingException RequestLimitExceeded TooManyRequestsException RequestThrottled",
+}
+
+
+@pytest.mark.parametrize(("kind", "hint"), [(kind, hint) for hint, kinds in HINTS.items() for kind in kinds.split()])
+def test_errors_that_have_a_fix_name_it(kind: str, hint: str):
+    """A hint that says where to look next; services have codes of their own for one thing."""
     error = errors.command_error(refusal(kind, "DescribeVpcs"))
     assert error is not None
-    assert error.hint
+    assert hint in error.hint
+    assert error.code == (2 if hint in ("sign in again", "the keys are not valid here") else 1)
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "was_refused"),
+    [
+        (400, "ValidationError", True), (499, "ValidationError", True), (500, "InternalFailure", False), (503, "ServiceUnavailable", False),
+        (503, "RequestLimitExceeded", True), (503, "RequestThrottled", True), (500, "InsufficientInstanceCapacity", True),
+    ],
+)  # fmt: skip
+def test_an_error_of_the_servers_own_is_no_refusal(status: int, code: str, was_refused: bool):
+    """What it answers after the work may be done; too many requests and no capacity it says before."""
+    error = refusal(code, "RunInstances")
+    error.response["ResponseMetadata"] = {"HTTPStatusCode": status}  # type: ignore[typeddict-item]
+    assert errors.is_refusal(error) is was_refused
+    assert not errors.is_refusal(exceptions.NoCredentialsError())
 
 
 def test_an_error_of_our_own_keeps_its_traceback():

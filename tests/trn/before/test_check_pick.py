@@ -1,6 +1,7 @@
 """`trn check --pick`: candidates are compared and one is written after asking; without it they change nothing."""
 
 import json
+from contextlib import nullcontext
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,15 @@ def test_a_candidate_that_cannot_be_is_refused(case: str):
     with pytest.raises(ConfigurationError) as refused:
         parse_settings(with_group(candidates=named), "dev", rehearsal=True)
     assert (wrong in str(refused.value), allowed in str(refused.value)) == (True, True), str(refused.value)
+
+
+@pytest.mark.parametrize(("zone", "is_refused"), [("use1-az3", True), ("use1-az4", False)])
+def test_a_candidate_elsewhere_is_a_zone_that_takes_a_control_plane(zone: str, is_refused: bool):
+    """The whole stack would be there. `use1-az3` takes none (EKS user guide, network requirements)."""
+    group = {"instanceType": "trn1.2xlarge", "efa": False, "candidates": [{"region": "us-east-1", "zoneId": zone}]}
+    stack = merged(dev_configuration(), nodeGroups={"small": group}, training={"toolchain": None})
+    with pytest.raises(ConfigurationError, match="places no control plane") if is_refused else nullcontext():
+        parse_settings(stack, "dev", rehearsal=True)
 
 
 def test_a_candidate_of_the_own_region_is_a_zone_of_the_network():

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from fcntl import LOCK_EX, flock
 from pathlib import Path
 from typing import Any
@@ -37,7 +36,7 @@ from tests.trn.before.other_makers import (
     blueprint_account,
     eksctl_account,
 )
-from tests.trn.given import Given
+from tests.trn.given import Given, NoStack
 from trn.app import app
 from trn.aws.api import Api, BotoApi, Call
 from trn.before.import_cluster import locate
@@ -48,22 +47,6 @@ from trn.run_command import run_command
 
 Trn = Callable[..., tuple[int, str, str]]
 READING = ("Describe", "Get", "List")
-
-
-@dataclass
-class NoStack:
-    """Pulumi, that has no stack of the name yet, or one with a state."""
-
-    state: str = ""
-
-    def ask(self, command: tuple[str, ...]) -> tuple[int, str]:
-        """It says so."""
-        assert command[1] == "stack"
-        return (0, self.state) if self.state else (255, "error: no stack named 'prod' found\n")
-
-    def run(self, command: tuple[str, ...], _: object, /) -> tuple[int, str]:
-        """Nothing of it is run."""
-        raise AssertionError(command)
 
 
 @pytest.fixture

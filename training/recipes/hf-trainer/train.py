@@ -17,6 +17,7 @@ from transformers import BertConfig, BertForMaskedLM, Trainer, TrainerCallback, 
 import checkpoints
 import leaving
 import progress_lines
+import token_data
 import transformer_flops
 from stop_request import STOPPED, StopRequest
 
@@ -51,6 +52,28 @@ class Generated(Dataset):
         ids = FIRST_WORD + ((self.vocabulary - FIRST_WORD) * torch.rand(self.length, generator=random) ** 4).long()
         masked = torch.rand(self.length, generator=random) < 0.15
         return {"input_ids": ids.masked_fill(masked, MASK), "labels": ids.masked_fill(~masked, -100)}
+
+
+class Packed(Dataset):
+    """Stretches of a set that `trn data prepare` made for masked tokens; a sample and its mask follow from its index, the order is Trainer's."""
+
+    def __init__(self, folder: str, vocabulary: int, length: int) -> None:
+        tokens = token_data.Tokens(folder)
+        tokens.fit(vocabulary)
+        self.begin, self.end, self.mask = (tokens.special.get(name) for name in ("class", "separator", "mask"))
+        if self.begin is None or self.end is None or self.mask is None:
+            raise token_data.WrongData(f"{folder} is not for masked tokens: it needs a tokenizer with [CLS], [SEP] and [MASK]")
+        self.text = token_data.Sequences(tokens, length - 2)
+
+    def __len__(self) -> int:
+        return self.text.samples
+
+    def __getitem__(self, index: int) -> dict[str, torch.Tensor]:
+        words = self.text.row(0, index)[:-1].tolist()
+        ids = torch.tensor([self.begin, *words, self.end])
+        masked = torch.rand(len(ids), generator=torch.Generator().manual_seed(index)) < 0.15
+        masked[0] = masked[-1] = False
+        return {"input_ids": ids.masked_fill(masked, self.mask or 0), "labels": ids.masked_fill(~masked, -100)}
 
 
 class Progress(TrainerCallback):
@@ -90,7 +113,11 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--size", choices=sorted(SIZES), default="base")
     parser.add_argument("--steps", type=int, default=1000)
     parser.add_argument("--checkpoint-steps", type=int, default=100)
+    parser.add_argument(
+        "--data", default=os.environ.get("TRN_DATA", ""), help="folder that `trn data prepare` made; `generated` makes text up"
+    )
     asked = parser.parse_args(arguments)
+    token_data.announce(asked.data)
     torch.set_num_threads(1)
     folder, _, keep = checkpoints.from_environment(os.environ)
     settings = TrainingArguments(
@@ -108,18 +135,23 @@ def main(arguments: list[str]) -> int:
         use_cpu=not torch.accelerator.is_available(),
         seed=7,
         report_to="none",
+        # The fused one, which is the default, knows only some devices.
+        optim="adamw_torch",
         disable_tqdm=True,
         log_level="error",
     )
     torch.manual_seed(7)
     model = BertForMaskedLM(SIZES[asked.size])
     progress = Progress(StopRequest())
-    trainer = Trainer(model=model, args=settings, train_dataset=Generated(model.config.vocab_size, LENGTH), callbacks=[progress])
+    is_generated, vocabulary = asked.data == token_data.GENERATED, model.config.vocab_size
+    text = Generated(vocabulary, LENGTH) if is_generated else Packed(asked.data, vocabulary, LENGTH)
+    what = "generated" if isinstance(text, Generated) else text.text.identity
+    trainer = Trainer(model=model, args=settings, train_dataset=text, callbacks=[progress])
     there = bool(folder) and any(name.startswith("checkpoint-") for name in os.listdir(folder)) if os.path.isdir(folder) else False
     parameters, size = model.num_parameters(), model.config
     tables = (size.max_position_embeddings + size.type_vocab_size) * size.hidden_size
     flops = transformer_flops.of_sequence(parameters, size.num_hidden_layers, size.hidden_size, LENGTH, looked_up=tables)
-    about = {"model": size.to_dict(), "workers": settings.world_size, "data": f"generated, {LENGTH} tokens", "steps": asked.steps}
+    about = {"model": size.to_dict(), "workers": settings.world_size, "data": f"{what}, {LENGTH} tokens", "steps": asked.steps}
     checkpoints.same_training(folder, about, first=settings.process_index == 0)
     work = {"steps": asked.steps, "flops_per_sample": flops}
     progress_lines.event("started", pid=os.getpid(), devices=settings.world_size, parameters=parameters, **work)
