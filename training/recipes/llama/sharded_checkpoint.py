@@ -42,7 +42,7 @@ class Saver:
         self.folder, self.keep, self.process, self.fingerprint, self.mesh = folder, keep, process, fingerprint, mesh
         self.step: int | None = None
         """What is being written; the same on all processes."""
-        self.began = 0.0
+        self.began = self.stalled_s = 0.0
         self.error: BaseException | None = None
         self.thread = threading.Thread()
 
@@ -50,6 +50,7 @@ class Saver:
         """Copies the parts to where no step changes them, and begins to write the copies."""
         self.began, self.step = time.monotonic(), step
         copies = [(path, slices, np.array(values)) for path, slices, values in pieces]
+        self.stalled_s = time.monotonic() - self.began
         self.thread = threading.Thread(target=self._write, args=(step, copies))
         self.thread.start()
 
@@ -75,7 +76,7 @@ class Saver:
     def finish(self) -> None:
         """Names the checkpoint. All processes call it when all have written."""
         if self.step is not None and self.process == 0:
-            checkpoints.finish(self.folder, self.step, self.keep, self.began)
+            checkpoints.finish(self.folder, self.step, self.keep, self.began, self.stalled_s)
         self.step = None
 
 
