@@ -120,7 +120,7 @@ SOURCES: Mapping[str, str] = {
     "instance_store_gb": "aws/karpenter-provider-aws instance-types.md, 2026-08-21; EC2 API reading for trn2, 2026-10-03",
     "offered_zone_ids": "EC2 API, spot placement query of one account, 2026-10-03; DescribeInstanceTypeOfferings data in getmoto/moto 5.2.5",
     "offered_regions": "EC2 API readings of one account, 2026-10-03",
-    "capacity_block": "EC2 user guide, capacity blocks; eksctl-io/eksctl instance_types.go, 2026-08-21",
+    "capacity_block": "EC2 user guide, capacity blocks; eksctl-io/eksctl instance_types.go, 2026-08-21; trn2u: aws-neuron/aws-neuron-sdk deploy/eks/ultraserver-operator.rst, 2026-08-21, which knows an UltraServer by its capacity block",
     "block_price_usd_per_hour": "EC2 API, 24-hour offering in ap-south-2 at 858.26 USD, 2026-10-03",
 }
 
@@ -174,7 +174,7 @@ NEURON_TYPES: Mapping[str, InstanceType] = {
             name="trn2u.48xlarge", family="Trn", chip=TRAINIUM2, chip_count=16,
             vcpu_count=192, memory_gib=2048, network_card_count=16, interfaces_per_card=2, ipv4_per_interface=50,
             efa_count=16, network_gbps=3200, instance_store_gb=7600, max_pods=110, price_usd_per_hour=None,
-            offered_regions=("ap-south-2",),
+            offered_regions=("ap-south-2",), capacity_block=True,
         ),
         InstanceType(
             name="inf2.xlarge", family="Inf", chip=INFERENTIA2, chip_count=1,

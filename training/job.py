@@ -196,8 +196,8 @@ class Job(Section):
     """Workers that hold parameters and train nothing, the last ones, for TensorFlow's asynchronous training. 0 trains by all-reduce."""
     parallel: Parallel | None = None
     """Mesh of a model that is shared by its devices; the recipe `llama` has one, a script of yours reads `TRN_PARALLEL`. Without it, `llama` takes one copy by FSDP."""
-    devices: int | None = Field(default=None, ge=1, le=64)
-    """Neuron chips of each node. Without it, all: whole nodes."""
+    devices: int | None = Field(default=None, ge=0, le=64)
+    """Neuron chips of each node. Without it, all: whole nodes. 0 for a job on processors: it runs on the stack's ordinary nodes, with a core and 4 GiB for each worker, and takes no Neuron node."""
     logical_core_size: int | None = Field(default=None, ge=1, le=2)
     """Physical NeuronCores of each logical one (LNC), on chips that leave a choice. Without it, that of the node group. Another one than the group's needs devices by claims (`addons.neuron.devices: dra`)."""
     efa: bool | None = None

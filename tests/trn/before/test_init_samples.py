@@ -30,7 +30,7 @@ def test_every_sample_comes_up_and_leaves_nothing(name: str):
     report = rehearsed(name).report
     assert (report.up.ended, report.reruns, report.problems) == ("well", [], [])
     assert report.destroy.leftovers == []
-    expected = {"publicAccessCidrs holds", "the file system gives", "there is no public endpoint"}
+    expected = {"publicAccessCidrs holds", "the file system gives", "there is no public endpoint", "nodeGroups.trn2-3xl is bought as spot"}
     assert [notice for notice in report.notices if not notice.startswith(tuple(expected))] == []
 
 

@@ -35,7 +35,10 @@ def init(
     block_hours: BlockHours = 24,
     sample: Annotated[
         str | None,
-        typer.Option("--from", help="Open a ready-made file: learn, capacity-block, trn2-karpenter, private, slurm or many-teams."),
+        typer.Option(
+            "--from",
+            help="Open a ready-made file: learn, capacity-block, trn2-karpenter, trn2, trn2-small, ultraserver, private, slurm or many-teams.",
+        ),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask; use defaults, and your own address where it can be learned.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Forget the answers that were kept when an earlier run was stopped.")] = False,
