@@ -45,6 +45,15 @@ def job_share(instance: InstanceType, chip_count: int, *, efa: bool) -> Share:
     return Share(max(1, cpu // 1000) * 1000, max(1, memory // 1024) * 1024)
 
 
+WORKER_CPU_MILLIS, WORKER_MEMORY_MIB = 1_000, 4_096
+"""Of each worker of a job on processors: our own choice, for which an ordinary node of the smallest type beside its add-ons has room."""
+
+
+def processor_share(workers: int) -> Share:
+    """What a pod of a job on processors asks for: by its workers, since it takes a part of a node that carries add-ons as well."""
+    return Share(WORKER_CPU_MILLIS * workers, WORKER_MEMORY_MIB * workers)
+
+
 def chip_counts(instance: InstanceType) -> tuple[int, ...]:
     """Numbers of chips that a job may have of one node, the whole node last."""
     return (*(count for count in CHIP_SUBSETS if count < instance.chip_count), instance.chip_count)

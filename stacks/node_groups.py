@@ -14,7 +14,7 @@ from facts.neuron_releases import NEURON_AMI_TYPE
 from facts.node_config import node_config, user_data
 from stacks.settings import CORE_ZONE_COUNT, NodeGroup, Settings, largest_size, neuron_labels, size_when_made, sized_by_time, uses_efa
 
-CORE_GROUP = "core"
+CORE_GROUP = names.CORE_GROUP
 CORE_AMI_TYPE = "AL2023_x86_64_STANDARD"
 
 

@@ -6,7 +6,7 @@ from posixpath import normpath
 
 from facts import neuron_releases
 from facts.neuron_releases import version_text
-from facts.node_resources import chip_counts
+from facts.node_resources import WORKER_CPU_MILLIS, WORKER_MEMORY_MIB, allocatable, chip_counts
 from facts.problems import Problem, missing
 from facts.toolchains import (
     Toolchain,
@@ -66,6 +66,9 @@ def nodes(job: Job, site: Site) -> Iterator[Problem]:
         yield _unknown("nodeGroup", job.node_group, "node group", site, list(site.node_groups))
     if job.pool is not None and job.pool not in site.pools:
         yield _unknown("pool", job.pool, "Karpenter pool", site, list(site.pools))
+    if job.devices == 0:
+        yield from _processors(job, site)
+        return
     found = nodes_of(job, site)
     if found is None:
         if job.node_group is None and job.pool is None:
@@ -75,6 +78,24 @@ def nodes(job: Job, site: Site) -> Iterator[Problem]:
         key = f"{found.path}.{'maxNodes' if found.is_pool else 'maxSize'}"
         hint = f"set `nodes` to {found.largest_size} or less, or raise `{key}` in {STACK}"
         yield Problem("nodes", job.nodes, f"more nodes than {found.name} may have", f"1 to {found.largest_size}", hint)
+
+
+def _processors(job: Job, site: Site) -> Iterator[Problem]:
+    """A job without devices runs on the ordinary nodes, where its launcher has them and its workers have room."""
+    for path, name in (("nodeGroup", job.node_group), ("pool", job.pool)):
+        if name is not None:
+            yield Problem(path, name, "a job without devices runs on the ordinary nodes", hint=f"leave `{path}` out, or `devices: 0`")
+    found, by = nodes_of(job, site), launcher_of(job, site)
+    if found is None or by == "torchx":
+        hint = "take `launcher: volcano`, or jobset, trainjob, indexed-job or a Kubeflow operator; or leave `devices` out"
+        yield Problem("devices", 0, f"{by} runs jobs on Neuron nodes alone", hint=hint)
+        return
+    room = allocatable(found.instance, efa=False)
+    most = min(room.cpu_millis // WORKER_CPU_MILLIS, room.memory_mib // WORKER_MEMORY_MIB)
+    if (job.workers_per_node or 1) > most:
+        wrong = f"{found.instance.name}, the type of the ordinary nodes, has no room for so many workers, of a core and 4 GiB each"
+        hint = f"take more `nodes`, or a larger `coreNodes.instanceType` in {STACK}"
+        yield Problem("workersPerNode", job.workers_per_node, wrong, f"1 to {most}", hint)
 
 
 def _unknown(path: str, name: str, what: str, site: Site, known: list[str]) -> Problem:
@@ -89,6 +110,10 @@ def devices(job: Job, site: Site) -> Iterator[Problem]:
     if found is None:
         return
     instance = found.instance
+    if job.devices == 0:
+        if job.efa:
+            yield Problem("efa", True, "a job without devices takes no EFA interfaces", hint="leave `efa` out")
+        return
     if site.devices is None:
         hint = f"set `addons.neuron.enabled: true` in {STACK}"
         yield missing("devices", f"pods of the cluster {site.cluster} cannot ask for Neuron devices", hint=hint)
@@ -131,7 +156,7 @@ def _logical_cores(job: Job, site: Site, found: Nodes) -> Iterator[Problem]:
 def toolchain(job: Job, site: Site) -> Iterator[Problem]:
     """The toolchain runs on the hardware, its image on the driver, and as many processes as are asked for."""
     found, group = toolchain_of(job, site), nodes_of(job, site)
-    if found is None or group is None:
+    if found is None or group is None or job.devices == 0:
         return
     path = "toolchain" if job.toolchain is not None else "toolchain (of the stack)"
     conflict = hardware_conflict(found, group.instance)
@@ -248,7 +273,7 @@ def data(job: Job, site: Site) -> Iterator[Problem]:
     """A recipe that trains on text is told which: it would end at once in the pod."""
     is_told = job.data is not None or any(word.partition("=")[0] == "--data" for word in job.args)
     if job.recipe in payload.recipes() and payload.reads_data(job.recipe) and not is_told:
-        hint = "`data: {path: /fsx/data/SET}` of a set that `trn data prepare` made (docs/data.md), or `args: [--data, generated]` for made-up text"
+        hint = f"`data: {{path: /fsx/data/SET}}` of a set that `{typed('trn data prepare')}` made (docs/data.md), or `args: [--data, generated]` for made-up text"
         yield missing("data", f"the recipe {job.recipe} is told no data", hint=hint)
 
 
@@ -273,7 +298,7 @@ def command_file(job: Job, site: Site) -> Iterator[Problem]:
         return
     key, words = f"command[{job.command.index(script)}]", normpath(script)
     if job.source is None and job.image is None and launcher_of(job, site) not in NO_IMAGE:
-        hint = "`source: .` brings the job file's folder into the pods, `trn run` a script without a job file; or name the file on the file system, such as /fsx/train.py"
+        hint = f"`source: .` brings the job file's folder into the pods, `{typed('trn run')}` a script without a job file; or name the file on the file system, such as /fsx/train.py"
         yield Problem(key, script, "the toolchain's image has no such file, and the job brings none", hint=hint)
     elif job.source is not None and site.source is not None and words not in site.source.paths:
         close = get_close_matches(words, site.source.paths, n=1)

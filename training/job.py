@@ -18,6 +18,7 @@ from facts.problems import Problem, missing
 from facts.section import KUBERNETES_NAME, Formed, OneOf, Section
 from facts.text_formats import Form
 from facts.toolchains import TOOLCHAINS, Start
+from facts.typed import typed
 from training.duration import DURATION
 
 NAME_LIMIT = 40
@@ -196,8 +197,8 @@ class Job(Section):
     """Workers that hold parameters and train nothing, the last ones, for TensorFlow's asynchronous training. 0 trains by all-reduce."""
     parallel: Parallel | None = None
     """Mesh of a model that is shared by its devices; the recipe `llama` has one, a script of yours reads `TRN_PARALLEL`. Without it, `llama` takes one copy by FSDP."""
-    devices: int | None = Field(default=None, ge=1, le=64)
-    """Neuron chips of each node. Without it, all: whole nodes."""
+    devices: int | None = Field(default=None, ge=0, le=64)
+    """Neuron chips of each node. Without it, all: whole nodes. 0 for a job on processors: it runs on the stack's ordinary nodes, with a core and 4 GiB for each worker, and takes no Neuron node."""
     logical_core_size: int | None = Field(default=None, ge=1, le=2)
     """Physical NeuronCores of each logical one (LNC), on chips that leave a choice. Without it, that of the node group. Another one than the group's needs devices by claims (`addons.neuron.devices: dra`)."""
     efa: bool | None = None
@@ -292,7 +293,7 @@ def _between_keys(job: Job) -> list[Problem]:
             missing(
                 "command",
                 wrong,
-                hint="`command: [python3, /fsx/train.py]`, or `recipe: NAME`: docs/jobs.md lists them; `trn run train.py` runs a script without a job file",
+                hint=f"`command: [python3, /fsx/train.py]`, or `recipe: NAME`: docs/jobs.md lists them; `{typed('trn run train.py')}` runs a script without a job file",
             )
         )
     if job.source is not None and job.recipe is not None:

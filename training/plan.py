@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from facts.device_claims import Claimed
-from facts.node_resources import Share, job_share
+from facts.node_resources import Share, job_share, processor_share
 from facts.toolchains import TOOLCHAINS, Start, Toolchain, allowed_workers
 from training import payload
 from training.job import NO_TOOLCHAIN, Job
@@ -68,7 +68,7 @@ class Plan:
     def core_count(self) -> int:
         """Logical NeuronCores of each pod."""
         instance = self.nodes.instance
-        return instance.cores_at(self.nodes.logical_core_size) * self.chip_count // instance.chip_count
+        return instance.cores_at(self.nodes.logical_core_size) * self.chip_count // instance.chip_count if self.chip_count else 0
 
     @property
     def launcher(self) -> str:
@@ -98,6 +98,8 @@ def candidates(job: Job, site: Site) -> list[Nodes]:
 
 def nodes_of(job: Job, site: Site) -> Nodes | None:
     """The first of the candidates that the job fits; else the first of all, so that a check can say what is wrong with it."""
+    if job.devices == 0:
+        return site.core
     toolchain, found = toolchain_of(job, site), candidates(job, site)
     nodes = next((nodes for nodes in found if _fits(job, toolchain, nodes)), found[0] if found else None)
     if nodes is None or job.logical_core_size is None:
@@ -159,7 +161,7 @@ def plan(job: Job, site: Site) -> Plan:
     if nodes is None or image is None:
         raise ValueError(f"job {job.name} has no {'nodes' if nodes is None else 'image'} on {site.cluster}")
     instance = nodes.instance
-    chips = job.devices or instance.chip_count
+    chips = instance.chip_count if job.devices is None else job.devices
     whole = chips == instance.chip_count
     interfaces = nodes.interface_count if (whole if job.efa is None else job.efa) else 0
     if interfaces and not whole and site.devices == site.efa_devices == "dra":
@@ -167,6 +169,7 @@ def plan(job: Job, site: Site) -> Plan:
         interfaces = max(1, interfaces * chips // instance.chip_count)
     mounts = mounts_of(job, site)
     start = job.start or (toolchain.start if toolchain is not None else "none")
+    workers = job.workers_per_node or (default_workers(toolchain, nodes, chips, start) if chips else 1)
     return Plan(
         job=job,
         site=site,
@@ -175,10 +178,10 @@ def plan(job: Job, site: Site) -> Plan:
         image=image,
         start=start,
         command=command_of(job),
-        workers_per_node=job.workers_per_node or default_workers(toolchain, nodes, chips, start),
+        workers_per_node=workers,
         chip_count=chips,
         interface_count=interfaces,
-        share=job_share(instance, chips, efa=nodes.uses_efa),
+        share=job_share(instance, chips, efa=nodes.uses_efa) if chips else processor_share(workers),
         mounts=mounts,
         cache=cache_of(job, toolchain, mounts),
         queue=queue_of(job, site),

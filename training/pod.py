@@ -53,6 +53,8 @@ class Pod:
     """Label and value of pods that it shares no node with."""
     priority_class: str | None = None
     container: str = CONTAINER
+    on_neuron_nodes: bool = True
+    """Whether it may stand on the nodes that are kept for pods with Neuron devices."""
 
 
 def job_pod(plan: Plan, *, container: str = CONTAINER) -> Pod:
@@ -60,7 +62,7 @@ def job_pod(plan: Plan, *, container: str = CONTAINER) -> Pod:
     job, share = plan.job, plan.share
     memory_gib = share.memory_mib // 1024
     claimed = plan.claimed
-    chips = {NEURON_RESOURCE: plan.chip_count} if not claimed.chip_count else {}
+    chips = {NEURON_RESOURCE: plan.chip_count} if plan.chip_count and not claimed.chip_count else {}
     efa = {EFA_RESOURCE: plan.interface_count} if plan.interface_count and not claimed.interface_count else {}
     return Pod(
         image=plan.image,
@@ -79,6 +81,7 @@ def job_pod(plan: Plan, *, container: str = CONTAINER) -> Pod:
         grace_s=seconds(job.grace),
         priority_class=job.priority,
         container=container,
+        on_neuron_nodes=plan.chip_count > 0,
     )
 
 
@@ -99,7 +102,7 @@ def pod_spec(pod: Pod) -> Object:
         "terminationGracePeriodSeconds": pod.grace_s,
         # It does not call the API.
         "automountServiceAccountToken": False,
-        "tolerations": [{"key": NEURON_TAINT, "operator": "Exists", "effect": "NoSchedule"}],
+        **({"tolerations": [{"key": NEURON_TAINT, "operator": "Exists", "effect": "NoSchedule"}]} if pod.on_neuron_nodes else {}),
         "containers": [_container(pod)],
         "volumes": [volume for volume, _ in _volumes(pod)],
     }

@@ -90,6 +90,8 @@ class Site:
     """Claim of the shared file system; None where there is none."""
     node_groups: Mapping[str, Nodes]
     pools: Mapping[str, Nodes] = field(default_factory=dict)
+    core: Nodes | None = None
+    """The ordinary nodes, on which jobs without devices run; None for a launcher that has none of them."""
     queues: Mapping[str, JobQueue] = field(default_factory=dict)
     """Volcano's, in the order of the configuration."""
     toolchain: str | None = None
@@ -127,14 +129,15 @@ class Site:
     def seen_by(self, launcher: str) -> "Site":
         """What a launcher finds of the cluster: Slurm its own nodes, Batch those that it may use, SageMaker no node and no queue."""
         if launcher == "slurm":
-            return replace(self, node_groups=self.slurm_groups, pools={}, queues={}, gang=False)
+            return replace(self, node_groups=self.slurm_groups, pools={}, core=None, queues={}, gang=False)
         if launcher == "batch":
             groups = {name: nodes for name, nodes in self.node_groups.items() if name in self.batch_groups}
-            return replace(self, node_groups=groups, pools={}, queues={}, gang=False)
+            return replace(self, node_groups=groups, pools={}, core=None, queues={}, gang=False)
         if launcher in OUTSIDE:
             groups = {name: replace(nodes, largest_size=NODES_MAX) for name, nodes in {**self.node_groups, **self.slurm_groups}.items()}
             # Nodes of its own, on which our drivers are not.
-            return replace(self, node_groups=groups, pools={}, queues={}, gang=False, devices="device-plugin", efa_devices="device-plugin")
+            own = {"devices": "device-plugin", "efa_devices": "device-plugin"}
+            return replace(self, node_groups=groups, pools={}, core=None, queues={}, gang=False, **own)
         return self
 
     def nodes(self, group: str | None, pool: str | None) -> Nodes | None:

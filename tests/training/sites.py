@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from facts.capacity_blocks import Use, window
-from facts.catalogue import NEURON_TYPES
+from facts.catalogue import CORE_TYPES, NEURON_TYPES
 from training.job import Job, parse_job
 from training.site import JobQueue, Nodes, Site
 
@@ -27,6 +27,7 @@ SITE = Site(
     namespace="training",
     claim="fsx-claim",
     node_groups={"trn1-32xl": group("trn1-32xl", "trn1.32xlarge")},
+    core=Nodes("core", CORE_TYPES["m5.xlarge"], 2, 8, uses_efa=False),
     queues={"training": JobQueue("training"), "test": JobQueue("test")},
     toolchain="xla-2.30",
     etcd="etcd-client:2379",

@@ -52,6 +52,7 @@ def test_every_launcher_claims_whole_nodes(name: str):
     objects = rendered(name)
     assert counted(template(objects)["spec"]["spec"]) == {"deviceclass/neuron.aws.com": 16, "deviceclass/efa.networking.k8s.aws": 8}
     assert "constraints" not in devices(template(objects))
+    assert {request["exactly"]["allocationMode"] for request in devices(template(objects))["requests"]} == {"ExactCount"}
     holding = [pod["spec"] for pod in pods(objects) if pod["spec"].get("resourceClaims")]
     assert holding
     for spec in holding:

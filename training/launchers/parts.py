@@ -107,7 +107,7 @@ def companion(plan: Plan, command: Sequence[str], *, container: str, cpu: str, m
     """
     pod = replace(job_pod(plan, container=container), command=tuple(command), devices={}, claim=None, selector={}, life_s=None)
     spec = pod_spec(replace(pod, cpu=cpu, memory=memory, shared_memory_gib=1))
-    del spec["tolerations"]
+    spec.pop("tolerations", None)
     return {"metadata": {"labels": labels(plan), "annotations": dict(STAYS)}, "spec": spec}
 
 

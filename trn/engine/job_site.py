@@ -16,11 +16,11 @@ from addons.slurm import SlurmSettings
 from addons.training_operator import TrainingOperatorSettings
 from addons.volcano import VolcanoSettings
 from facts.capacity_blocks import KARPENTER_DRAIN, Use
-from facts.catalogue import NEURON_TYPES
-from facts.names import EFA_LABEL
+from facts.catalogue import CORE_TYPES, NEURON_TYPES
+from facts.names import CORE_GROUP, EFA_LABEL
 from facts.node_labels import of_karpenter, of_managed_group, well_known
 from stacks.cluster import cluster_of
-from stacks.settings import Settings, largest_size, neuron_labels, uses_efa
+from stacks.settings import CoreNodes, Settings, largest_size, neuron_labels, uses_efa
 from training.site import JobQueue, Nodes, Site
 
 GROUPING: Mapping[str, type[KubeRaySettings | MpiOperatorSettings | TrainingOperatorSettings]] = {
@@ -60,6 +60,7 @@ def site_of(settings: Settings, stack: str) -> Site:
         claim=lustre.claim_name if lustre.enabled else None,
         node_groups={name: nodes for name, nodes in groups.items() if name not in taken},
         pools=pools if karpenter.enabled else {},
+        core=_core(settings.core_nodes),
         queues=queues if volcano.enabled else {},
         toolchain=settings.training.toolchain,
         devices=neuron.devices if neuron.enabled else None,
@@ -73,6 +74,11 @@ def site_of(settings: Settings, stack: str) -> Site:
         slurm_groups={name: groups[name] for name in taken},
         batch_groups=frozenset(batch.node_groups if batch.enabled else ()),
     )
+
+
+def _core(core: CoreNodes) -> Nodes:
+    """The ordinary nodes."""
+    return Nodes(CORE_GROUP, CORE_TYPES[core.instance_type], core.desired_size, core.max_size, uses_efa=False)
 
 
 def _group(settings: Settings, name: str, offers_efa: bool) -> Nodes:

@@ -30,6 +30,7 @@ def cost_of(plan: Plan) -> JobCost:
     price = instance.price_usd_per_hour if instance.price_usd_per_hour is not None else instance.block_price_usd_per_hour
     if price is None:
         return JobCost(None, None)
-    hourly = price * plan.job.nodes * plan.chip_count / instance.chip_count
+    part = plan.chip_count / instance.chip_count if plan.chip_count else plan.share.cpu_millis / (1000 * instance.vcpu_count)
+    hourly = price * plan.job.nodes * part
     limit = plan.job.time_limit
     return JobCost(hourly, hourly * seconds(limit) / 3600 if limit is not None else None)

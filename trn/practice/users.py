@@ -3,14 +3,19 @@
 from typing import Any
 
 from addons import volcano
+from addons.neuron import NeuronSettings
 from addons.volcano import VolcanoSettings
+from facts.catalogue import NEURON_TYPES, InstanceType
+from facts.device_claims import Claimed, claim_template
 from facts.names import NEURON_RESOURCE, NEURON_TAINT
 from simulator import incidents
 from simulator.account.faults import Faults
 from simulator.account.world import World
 from simulator.faults_syntax import FaultRequest
 from stacks.settings import Settings
+from training.pod import CLAIM, claim_name
 from trn.cli.errors import MISUSE, CommandError
+from trn.kubernetes.claimed import CLAIM_TEMPLATES
 from trn.kubernetes.client import Kubernetes, Object
 from trn.kubernetes.kinds import JOBS, NODES, SERVICES
 
@@ -23,28 +28,34 @@ def start_job(kubernetes: Kubernetes, settings: Settings, stack: str, name: str,
 
     Raises CommandError where there is no Neuron node: `stack` is the one that its hint names.
     """
-    there = [node for node in kubernetes.list(NODES) or () if NEURON_RESOURCE in node["status"]["allocatable"]]
+    there = [node for node in kubernetes.list(NODES) or () if _type_of(node) in NEURON_TYPES]
     if not there:
         group = next(iter(settings.node_groups), None)
         hint = f"`trn --practice scale {stack} {group} 2` starts two" if group else "add a group below `nodeGroups`"
         raise CommandError("no Neuron node is up", hint)
-    count = nodes or len(there)
+    count, instance = nodes or len(there), NEURON_TYPES[_type_of(there[0])]
+    if settings.addons.of(NeuronSettings).devices == "dra":
+        namespace, claimed = settings.training.namespace, Claimed(instance.chip_count)
+        kubernetes.create(CLAIM_TEMPLATES, namespace, claim_template(claim_name(name), namespace, {}, claimed, instance))
     body = (
-        _volcano_job(settings, name, count, there[0])
+        _volcano_job(settings, name, count, instance)
         if settings.addons.of(VolcanoSettings).enabled
-        else _job(settings, name, count, there[0])
+        else _job(settings, name, count, instance)
     )
     kubernetes.create(volcano.JOBS if settings.addons.of(VolcanoSettings).enabled else JOBS, settings.training.namespace, body)
-    return f"job {name}: {count} workers, each with {_devices(there[0])} Neuron devices"
+    return f"job {name}: {count} workers, each with {instance.chip_count} Neuron devices"
 
 
-def _devices(node: Object) -> str:
-    return str(node["status"]["allocatable"][NEURON_RESOURCE])
+def _type_of(node: Object) -> str:
+    return node["metadata"].get("labels", {}).get("node.kubernetes.io/instance-type", "")
 
 
-def _worker(settings: Settings, node: Object) -> Object:
-    container: Object = {"name": "worker", "image": IMAGE, "resources": {"limits": {NEURON_RESOURCE: _devices(node)}}}
-    spec: Object = {"containers": [container], "tolerations": [{"key": NEURON_TAINT, "operator": "Exists"}]}
+def _worker(settings: Settings, name: str, instance: InstanceType) -> Object:
+    by_claims = settings.addons.of(NeuronSettings).devices == "dra"
+    resources: Object = {"claims": [{"name": CLAIM}]} if by_claims else {"limits": {NEURON_RESOURCE: str(instance.chip_count)}}
+    container: Object = {"name": "worker", "image": IMAGE, "resources": resources}
+    claims: Object = {"resourceClaims": [{"name": CLAIM, "resourceClaimTemplateName": claim_name(name)}]} if by_claims else {}
+    spec: Object = claims | {"containers": [container], "tolerations": [{"key": NEURON_TAINT, "operator": "Exists"}]}
     return {**spec, "volumes": _volumes(settings)} if settings.storage.lustre.enabled else spec
 
 
@@ -52,15 +63,15 @@ def _volumes(settings: Settings) -> list[Object]:
     return [{"name": "shared", "persistentVolumeClaim": {"claimName": settings.storage.lustre.claim_name}}]
 
 
-def _volcano_job(settings: Settings, name: str, count: int, node: Object) -> Object:
-    task = {"name": "worker", "replicas": count, "template": {"spec": _worker(settings, node)}}
+def _volcano_job(settings: Settings, name: str, count: int, instance: InstanceType) -> Object:
+    task = {"name": "worker", "replicas": count, "template": {"spec": _worker(settings, name, instance)}}
     queue = next(iter(settings.addons.of(VolcanoSettings).queues), "default")
     spec = {"schedulerName": "volcano", "queue": queue, "minAvailable": count, "tasks": [task]}
     return {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": name}, "spec": spec}
 
 
-def _job(settings: Settings, name: str, count: int, node: Object) -> Object:
-    spec = {"parallelism": count, "completions": count, "template": {"spec": _worker(settings, node)}}
+def _job(settings: Settings, name: str, count: int, instance: InstanceType) -> Object:
+    spec = {"parallelism": count, "completions": count, "template": {"spec": _worker(settings, name, instance)}}
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name}, "spec": spec}
 
 

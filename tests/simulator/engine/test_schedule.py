@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import pulumi
 import pulumi_aws as aws
@@ -165,15 +166,15 @@ def test_a_protected_resource_stops_the_destroy_at_its_level():
     assert [urn for urn, _ in world.state.leftovers()] == sorted([subnet.urn, urn_of("vpc")])
 
 
-def with_vpc(cidr: str, *, subnet: Mapping[str, bool] | None = None, **options: bool) -> Recording:
+def with_vpc(cidr: str, *, subnet: Mapping[str, Any] | None = None, **options: Any) -> Recording:
     """A VPC of a range, with options, and where they are given a subnet in it with options of its own."""
 
     def program() -> None:
-        by = {"provider": provider()}
-        vpc = aws.ec2.Vpc("vpc", cidr_block=cidr, opts=pulumi.ResourceOptions(**by, **options))
+        given = provider()
+        vpc = aws.ec2.Vpc("vpc", cidr_block=cidr, opts=pulumi.ResourceOptions(provider=given, **options))
         if subnet is not None:
             inside = cidr.replace("/16", "/24")
-            opts = pulumi.ResourceOptions(**by, **subnet)
+            opts = pulumi.ResourceOptions(provider=given, **subnet)
             aws.ec2.Subnet("subnet", vpc_id=vpc.id, cidr_block=inside, availability_zone_id="usw2-az1", opts=opts)
 
     return run(program)

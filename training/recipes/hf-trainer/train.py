@@ -135,6 +135,8 @@ def main(arguments: list[str]) -> int:
         use_cpu=not torch.accelerator.is_available(),
         seed=7,
         report_to="none",
+        # The fused one, which is the default, knows only some devices.
+        optim="adamw_torch",
         disable_tqdm=True,
         log_level="error",
     )

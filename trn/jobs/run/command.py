@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from facts.typed import typed
 from trn.cli.options import BreakLock, ClusterName, JsonFile, Stack, StateFile, Yes
 
 
@@ -75,7 +76,7 @@ def run(
         errors().print(line, markup=False, soft_wrap=True)
     if save is not None:
         save_file(save, write_yaml(values))
-        errors().print(f"{save} is the job file: `trn submit {stack} {save}`", markup=False, soft_wrap=True)
+        errors().print(f"{save} is the job file: `{typed(f'trn submit {stack} {save}')}`", markup=False, soft_wrap=True)
     if dry_run:
         sys.stdout.write(as_text(found.objects, found.documents))
         return 0

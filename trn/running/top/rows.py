@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
+from addons.neuron import NeuronSettings
 from facts.typed import typed
 from trn.change.clients import access
 from trn.change.kubectl import kubectl
@@ -82,6 +83,8 @@ def reader(subject: Subject, namespace: str, job: str | None) -> Iterator[Reader
         hint = (
             f"set `addons.neuronMonitor.enabled: true` and run `{typed('pulumi up')}`; or name a job, and it is asked in the job's own pods"
         )
+        if subject.settings.addons.of(NeuronSettings).devices == "dra":
+            hint = "it does not support devices by claims; name a job, and neuron-monitor is asked in the job's own pods"
         raise CommandError("neuron-monitor's exporter is not installed", hint)
     access().need_tools("kubectl", "aws")
     with kubectl(subject.api, subject.settings.name, namespace) as first:
