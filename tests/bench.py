@@ -36,12 +36,15 @@ from tests.trn.ending.random_accounts import RANDOM_ACCOUNTS, touched
 from tests.trn.ending.stopped import Died, whole, wrong_after
 from tests.trn.ending.story import Story, told
 from tools.frameworks import interpreter, ready
+from tools.train_demo.runs import START, lay_out, run
 from training.check import problems
 from training.launchers import launchers
+from training.metrics_line import Event, parse
 from trn.engine.job_site import site_of
 from trn.engine.program import settings_of
 from trn.engine.stack_file import as_pulumi, read_stack_file
 from trn.jobs.rendering import read_job
+from trn.jobs.watch.progress import read
 from trn.rehearsal.chaos.runs import chaotic
 from trn.rehearsal.crash.matrix import matrix
 
@@ -83,6 +86,7 @@ def main() -> None:
     stopping, (stops, ended) = _timed(_every_stop)
     print(f"drain and destroy, Ctrl-C and death after every changing call: {ended} of {stops} ended as an unbroken run, {stopping:.0f} s")
     _packing()
+    _training()
     sample = site_of(settings_of(read_stack_file("dev", ROOT)), "dev")
     job = read_job(ROOT / "docs/samples/jobs/bert.yaml")
     everywhere = replace(sample, addons=frozenset(SWITCHED))
@@ -108,6 +112,34 @@ def main() -> None:
     for command in commands:
         seconds, _ = _timed(lambda command=command: _run(command))
         print(f"{' '.join(command)}: {seconds:.2f} s")
+
+
+def _training() -> None:
+    """What checkpoints, a kill and the start after it cost the tiny BERT: where a framework's environment was made before."""
+    framework = next((name for name in START if ready(name, os.environ)), None)
+    if framework is None:
+        print("training: not measured, `make train-demo` makes the environment that it needs")
+        return
+    with TemporaryDirectory() as place:
+        folder = Path(place)
+        lay_out(folder / "trn")
+        for name, kill in (("first", True), ("second", False)):
+            run(interpreter(framework, os.environ), framework, folder / "trn", folder / "work", name, kill, lambda _: None)
+        first, second = ((folder / "work" / f"{name}.log").read_text().splitlines() for name in ("first", "second"))
+    print(f"training: BERT, tiny, {framework}, two workers: {restart_cost(first, second)}")
+
+
+def restart_cost(first: list[str], second: list[str]) -> str:
+    """Share of the steps' time that training waited for checkpoints, steps that a kill cost, and the time to the first step after it, from two logs."""
+    events = [said for said in map(parse, second) if isinstance(said, Event)]
+    progress = read(first)
+    stalled = [float(said.more.get("stalled_s", 0)) for said in progress.events if said.event == "saved"]
+    worked = sum(progress.intervals)
+    lost = next((int(said.more["again"]) for said in events if said.event == "lost"), 0)
+    began = min(said.time for said in events)
+    again = min(step.time for step in read(second).steps if step.time >= began)
+    share = sum(stalled) / worked if worked else 0.0
+    return f"checkpoints stall {share:.1%} of the steps' time, a kill costs {lost} steps, the first step comes {again - began:.1f} s after the start"
 
 
 def _packing() -> None:

@@ -273,7 +273,7 @@ def data(job: Job, site: Site) -> Iterator[Problem]:
     """A recipe that trains on text is told which: it would end at once in the pod."""
     is_told = job.data is not None or any(word.partition("=")[0] == "--data" for word in job.args)
     if job.recipe in payload.recipes() and payload.reads_data(job.recipe) and not is_told:
-        hint = "`data: {path: /fsx/data/SET}` of a set that `trn data prepare` made (docs/data.md), or `args: [--data, generated]` for made-up text"
+        hint = f"`data: {{path: /fsx/data/SET}}` of a set that `{typed('trn data prepare')}` made (docs/data.md), or `args: [--data, generated]` for made-up text"
         yield missing("data", f"the recipe {job.recipe} is told no data", hint=hint)
 
 
@@ -298,7 +298,7 @@ def command_file(job: Job, site: Site) -> Iterator[Problem]:
         return
     key, words = f"command[{job.command.index(script)}]", normpath(script)
     if job.source is None and job.image is None and launcher_of(job, site) not in NO_IMAGE:
-        hint = "`source: .` brings the job file's folder into the pods, `trn run` a script without a job file; or name the file on the file system, such as /fsx/train.py"
+        hint = f"`source: .` brings the job file's folder into the pods, `{typed('trn run')}` a script without a job file; or name the file on the file system, such as /fsx/train.py"
         yield Problem(key, script, "the toolchain's image has no such file, and the job brings none", hint=hint)
     elif job.source is not None and site.source is not None and words not in site.source.paths:
         close = get_close_matches(words, site.source.paths, n=1)

@@ -18,6 +18,7 @@ from facts.problems import Problem, missing
 from facts.section import KUBERNETES_NAME, Formed, OneOf, Section
 from facts.text_formats import Form
 from facts.toolchains import TOOLCHAINS, Start
+from facts.typed import typed
 from training.duration import DURATION
 
 NAME_LIMIT = 40
@@ -292,7 +293,7 @@ def _between_keys(job: Job) -> list[Problem]:
             missing(
                 "command",
                 wrong,
-                hint="`command: [python3, /fsx/train.py]`, or `recipe: NAME`: docs/jobs.md lists them; `trn run train.py` runs a script without a job file",
+                hint=f"`command: [python3, /fsx/train.py]`, or `recipe: NAME`: docs/jobs.md lists them; `{typed('trn run train.py')}` runs a script without a job file",
             )
         )
     if job.source is not None and job.recipe is not None:

@@ -70,6 +70,8 @@ _OWN: Mapping[str, Rules] = {
     "precompile": {**_SUBMIT, "pods": ("list",)},
     "data stage": _FOLDER_JOB,
     "data prepare": _FOLDER_JOB,
+    "data import-weights": _FOLDER_JOB,
+    "data export-weights": _FOLDER_JOB,
     "data status": {**_JOBS, "pods/log": ("get",)},
     "bundle": {
         **_LOOKED_AT,

@@ -125,6 +125,8 @@ SECTIONS: Mapping[str, _Rows] = {
         GroupEntry("data", "A data set on its way to the file system, and checkpoints on their way to S3.", "trn data status bert"),
         CommandEntry("data stage", "jobs.data.command:stage", asks=OUTSIDE, changes=True, next=("data status",)),
         CommandEntry("data prepare", "jobs.data.command:prepare", asks=OUTSIDE, changes=True, file_hint=_JOB_FILE, next=("submit",)),
+        CommandEntry("data import-weights", "jobs.data.weights_command:import_weights", asks=OUTSIDE, changes=True, next=("submit",)),
+        CommandEntry("data export-weights", "jobs.data.weights_command:export_weights", asks=OUTSIDE, changes=True, next=("data export",)),
         CommandEntry("data export", "jobs.data.command:export", asks=(_AWS, _STATE), changes=True, next=("data status",)),
         CommandEntry("data status", "jobs.data.command:status", asks=OUTSIDE),
     ),

@@ -12,8 +12,9 @@ sys.path.insert(0, sys.argv[1])
 import numpy as np
 
 import tensor_files
+from first_values import first_values
 from llama_options import SHAPES
-from llama_weights import all_weights, first_values
+from llama_weights import all_weights
 
 
 def whole(tensors: tensor_files.Tensors, path: str) -> np.ndarray:

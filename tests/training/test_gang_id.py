@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import sys
 import threading
 import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -146,5 +147,5 @@ def test_the_entry_script_starts_nothing_before(monkeypatch, capsys):
     monkeypatch.setattr(gang_id, "LIMIT_S", 0)
     variables = {"TRN_START": "torchrun", "TRN_RENDEZVOUS": "etcd", "TRN_ETCD_ENDPOINT": "127.0.0.1:1", "TRN_NODES": "1"}
     monkeypatch.setattr(os, "environ", variables)
-    assert entry.main(["--", "python3", "train.py"]) == 2
+    assert entry.main(["--", sys.executable, "-c", "pass"]) == 2
     assert capsys.readouterr().err.startswith("entry: the nodes did not meet by etcd within 0 seconds")

@@ -12,6 +12,7 @@ from training.check import problems
 from training.environment import environment
 from training.job import Job, parse_job
 from training.plan import plan
+from training.recipes.llama import hugging_face
 from training.recipes.llama.llama_options import SHAPES, Mesh, OptionError, conflicts, learning_rate, mesh, parse
 
 PUBLISHED = {
@@ -182,3 +183,21 @@ def test_a_group_of_the_stack_is_found_by_its_memory():
         llama("--size", "llama3.1-70b", nodeGroup="a", toolchain="jax-2.32", image="r.example/jax:1", parallel={"tensor": 8}), both
     )
     assert "trn1.32xlarge" in problem.allowed
+
+
+def test_a_shape_is_told_from_one_with_the_same_tensors():
+    """Llama 3 and 3.1 differ in rotary positions alone: weights of one train badly as the other, and nothing else would say so."""
+    older = {"model_type": "llama", "rope_theta": 500000.0, "rope_scaling": None, "rms_norm_eps": 1e-05}
+    newer = {**older, "rope_scaling": {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}}  # fmt: skip
+    newest = {"model_type": "llama", "rope_parameters": {"rope_theta": 500000.0, **newer["rope_scaling"]}}
+    assert list(hugging_face.conflicts(SHAPES["llama3-8b"], older)) == []
+    assert list(hugging_face.conflicts(SHAPES["llama3.1-8b"], newer)) == []
+    assert list(hugging_face.conflicts(SHAPES["llama3.1-8b"], newest)) == []
+    assert "factor of the rotary positions is None, not 8.0" in list(hugging_face.conflicts(SHAPES["llama3.1-8b"], older))
+    assert "model_type is llama, not qwen3" in list(hugging_face.conflicts(SHAPES["qwen3-8b"], older))
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_what_we_write_of_a_shape_is_of_it(name: str):
+    assert list(hugging_face.conflicts(SHAPES[name], hugging_face.config(SHAPES[name]))) == []
+    assert len([other for other in SHAPES if not list(hugging_face.conflicts(SHAPES[other], hugging_face.config(SHAPES[name])))]) == 1

@@ -48,6 +48,26 @@ def script_page(text: str, root: Path) -> str:
     return between(text, "lint", "\n".join(["", "```console", f"$ trn lint {SCRIPT}", *script_lines(found, SCRIPT), "```", ""]))
 
 
+NOT_RUN = (
+    (
+        ("xla-2.28", "xla-2.30"),
+        "BERT with two workers by gloo, and by PyTorch/XLA in one process, on a fake core: memory of a core, documented variables, tensors of its own device in exchanges",
+        "several processes by XLA, Neuron's compiler, EFA, NEURON_RT_EXEC_TIMEOUT, Ray Train over two nodes",
+    ),
+    (
+        ("jax-2.32",),
+        "BERT, llama and the collectives with two processes, as on Neuron",
+        "Neuron's PJRT plug-in and compiler, EFA, nccom-test",
+    ),
+    (
+        ("torch-2.33",),
+        "llama with eight processes by gloo, Hugging Face Trainer on a device that is not the processor's (PyTorch/XLA)",
+        "the device and the process group `neuron`, `torch.compile`, EFA; its image was not built: AWS's indexes were not at hand",
+    ),
+)
+"""Toolchains, what of them the tests run, and what that leaves open."""
+
+
 def toolchains_page() -> str:
     """What fits together, and what is not established of it."""
     lines = [
@@ -60,6 +80,14 @@ def toolchains_page() -> str:
         *(_toolchain_row(toolchain) for toolchain in TOOLCHAINS.values()),
         "",
         "A frozen toolchain gets no more fixes from AWS. An AMI release brings the Neuron driver; outside the dates given, the image does not start on it.",
+        "",
+        "## What was not run on hardware?",
+        "",
+        "Everything: no Trainium was there to try it on. What the tests run in its place (`make test-frameworks`), and what that leaves open:",
+        "",
+        "| toolchain | run on processors | not run on hardware |",
+        "| --- | --- | --- |",
+        *(f"| {' and '.join(f'`{name}`' for name in names)} | {done} | {left} |" for names, done, left in NOT_RUN),
         "",
         "## Processes of a node",
         "",

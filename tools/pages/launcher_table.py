@@ -20,8 +20,9 @@ TAKEN, WITHOUT_EFFECT = "yes", "-"
 VALUES: Mapping[str, Mapping[str, Any]] = {
     "toolchain": {"toolchain": "jax-2.32"},
     "image": {"image": "123456789012.dkr.ecr.us-west-2.amazonaws.com/own:2.0"},
-    "recipe": {"recipe": "bert", "command": None, "start": None, "toolchain": "xla-2.30", "image": None},
+    "recipe": {"recipe": "bert", "args": ["--data", "generated"], "command": None, "start": None, "toolchain": "xla-2.30", "image": None},
     "args": {"args": ["--steps", "7"]},
+    "source": {"source": "."},
     "start": {"start": "none", "toolchain": "none", "image": "123456789012.dkr.ecr.us-west-2.amazonaws.com/own:2.0"},
     "nodes": {"nodes": 3},
     "nodeGroup": {"nodeGroup": "second"},
@@ -107,6 +108,8 @@ class Bench:
         """`yes`, `-`, or why the key is refused."""
         on = replace(self.site, devices="dra", efa_devices="dra") if key == CLAIMS else self.site
         keys = {name: value for name, value in {**self.base, **VALUES.get(key, {})}.items() if value is not None}
+        if key == "source" and self.launcher.takes_source:
+            return TAKEN  # Its files are read when the job is submitted, and not by the renderers.
         return _refused(keys, on) or (WITHOUT_EFFECT if made_on(self.launcher, keys, on) == self.made else TAKEN)
 
 

@@ -130,6 +130,10 @@ LAUNCHER = Launcher(
     title="AWS Batch job",
     take_it="many jobs of one node each wait in a queue of AWS Batch's",
     lacks=(
+        (
+            "a documented way to Neuron devices: Batch's API names memory, cpu and nvidia.com/gpu as what a pod may ask for "
+            "(EksContainerResourceRequirements); that it passes `aws.amazon.com/neuron` on is inferred, and was not run"
+        ),
         "jobs of several nodes: Batch runs those only on nodes that it starts itself, which cannot be Neuron nodes of EKS here",
         "the node group: Batch places the pod on any of its nodes that has the devices",
         "priority, `ttl` and the grace for a checkpoint: a pod of Batch's gets Kubernetes' 30 seconds",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from facts.kubernetes_kinds import Resource
+from facts.typed import typed
 from facts.yaml_text import write_yaml
 from stacks.stack_yaml import MAX_BYTES, YamlError, read_yaml
 from training.account import Account, parse_account
@@ -95,7 +96,7 @@ def read_job(path: Path) -> Job:
     Raises CommandError for a file that cannot be read, and for a script; CompleteError with every mistake in it.
     """
     if path.suffix in SCRIPTS:
-        raise CommandError(f"`{path}` is a script, not a job file", f"`trn run {shlex.quote(str(path))}` runs it", code=MISUSE)
+        raise CommandError(f"`{path}` is a script, not a job file", f"`{typed(f'trn run {shlex.quote(str(path))}')}` runs it", code=MISUSE)
     return _read(path, parse_job, "name a job file; docs/jobs.md has one")
 
 

@@ -322,6 +322,35 @@ def _prepared(stage: Stage, call: Call) -> tuple[str, str]:
     return "prepare", f"{SOURCE} {FOLDER} {hashlib.sha256(json.dumps([options, listed]).encode()).hexdigest()[:16]}"
 
 
+def store_weights(stage: Stage, etag: str = "a") -> None:
+    """The source has a model of one file."""
+    entry = {"Bucket": "sets", "Key": "tokens/model.safetensors", "Size": 5, "LastModified": CREATED_AT, "ETag": f'"{etag:0>32}"'}
+    stage.engine.world.state.others.setdefault(OBJECT, {})["tokens/model.safetensors"] = entry
+
+
+def leave_import(stage: Stage) -> None:
+    """The same, of a model; what else lies beside it is not copied."""
+    leave_staging(stage)
+    store_weights(stage)
+
+
+def _imported(stage: Stage, call: Call) -> tuple[str, str]:
+    verb, which = _staged(stage, call)
+    if verb == "delete":
+        return verb, which
+    entry = stage.engine.world.state.others[OBJECT]["tokens/model.safetensors"]
+    listed = json.dumps([["model.safetensors", entry["ETag"].strip('"'), entry["Size"], False]])
+    return "stage", f"{SOURCE} {FOLDER} {hashlib.sha256(listed.encode()).hexdigest()[:16]}"
+
+
+CHECKPOINTS = "/fsx/checkpoints/llama"
+
+
+def _weights_exported(stage: Stage, call: Call) -> tuple[str, str]:
+    verb, which = _staged(stage, call)
+    return (verb, which) if verb == "delete" else ("export", f"{CHECKPOINTS} {FOLDER} ")
+
+
 def staging_objects(stage: Stage) -> list[dict[str, Any]]:
     """What has the staging's name in the cluster."""
     server = ApiServer(stage.engine.world)
@@ -787,6 +816,26 @@ CASES: Mapping[str, Case] = {
         acted=_prepared,
         differ={"a file of the text was written again": lambda stage: store(stage, "b")},
         refused={"another run makes it": lambda stage: put_staging(stage, ended=False)},
+        is_own=lambda key: key.endswith(f"/{STAGING}"),
+        prepare=leave_staging,
+        ended=staging_ended,
+    ),
+    "data import-weights": Case(
+        words=("data", "import-weights", STACK, SOURCE, FOLDER, "--detach"),
+        agreed=("y",),
+        acted=_imported,
+        differ={"a file of the model was written again": lambda stage: store_weights(stage, "b")},
+        refused={"another run stages to the folder": lambda stage: put_staging(stage, ended=False)},
+        is_own=lambda key: key.endswith(f"/{STAGING}"),
+        prepare=leave_import,
+        ended=staging_ended,
+    ),
+    "data export-weights": Case(
+        words=("data", "export-weights", STACK, CHECKPOINTS, FOLDER, "--detach"),
+        agreed=("y",),
+        acted=_weights_exported,
+        differ={},
+        refused={"another run writes to the folder": lambda stage: put_staging(stage, ended=False)},
         is_own=lambda key: key.endswith(f"/{STAGING}"),
         prepare=leave_staging,
         ended=staging_ended,

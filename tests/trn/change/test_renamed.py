@@ -36,6 +36,8 @@ CHANGING: dict[str, list[str]] = {
     "shell": ["dev", "--name", "renamed"],
     "data stage": ["dev", "https://example.com/a", "/fsx/data/a", "--yes", "--name", "renamed"],
     "data prepare": ["dev", str(ROOT / "tests/trn/jobs/data/text-job.yaml"), "--yes", "--name", "renamed"],
+    "data import-weights": ["dev", "s3://b/model/", "/fsx/models/m", "--yes", "--name", "renamed"],
+    "data export-weights": ["dev", "/fsx/checkpoints/c", "/fsx/models/m", "--yes", "--name", "renamed"],
     "data export": ["dev", "/fsx/s3/out", "--yes", "--name", "renamed"],
     "image push": ["dev", "FOLDER", "--yes"],
     "check": ["dev", "--pick", "trn1-32xl", "--yes", "--name", "renamed"],

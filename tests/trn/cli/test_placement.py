@@ -104,6 +104,12 @@ READ: dict[str, dict[str, tuple[Any, ...]]] = {
         "job.yaml /fsx/set": ("dev", "job.yaml", "/fsx/set"), "s3://b/set/ /fsx/set --stack night": ("night", "s3://b/set/", "/fsx/set"),
     },
     "trn data prepare": {"dev job.yaml": ("dev", "job.yaml"), "job.yaml": ("dev", "job.yaml"), "job.yaml --stack night": ("night", "job.yaml")},
+    **{
+        f"trn data {name}-weights": {
+            "dev a /fsx/b": ("dev", "a", "/fsx/b"), "a /fsx/b": ("dev", "a", "/fsx/b"), "a /fsx/b --stack night": ("night", "a", "/fsx/b"),
+        }
+        for name in ("import", "export")
+    },
     "trn data export": {"dev /fsx/out": ("dev", "/fsx/out"), "/fsx/out": ("dev", "/fsx/out"), "/fsx/out --stack night": ("night", "/fsx/out")},
     "trn practice job": {"dev": ("dev", None), "dev bert": ("dev", "bert"), "bert": ("dev", "bert"), "": ("dev", None)},
     "trn practice event": {
@@ -184,6 +190,10 @@ REFUSED: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "trn data stage": {"": ("SOURCE is missing",), "night": ("`night` is a stack here, and SOURCE is missing",), "a b c d": ("too many words: `d`",)},
     "trn data prepare": {"": ("FILE is missing",), "dev": ("`dev` is a stack here, and FILE is missing",)},
+    **{
+        f"trn data {name}-weights": {"dev a": ("`dev` is a stack here, and SOURCE is missing",), "a /fsx/b dev": ("the stack comes first",)}
+        for name in ("import", "export")
+    },
     "trn data export": {"dev": ("`dev` is a stack here, and PATH is missing",), "/fsx/out dev": ("the stack comes first",)},
     "trn practice job": {"dve": ("did you mean `dev`?",), "dev a b": ("too many words: `b`",)},
     "trn practice event": {

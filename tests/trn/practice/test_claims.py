@@ -10,7 +10,7 @@ from tests.trn.practice.commands import UP, trn
 
 pytestmark = pytest.mark.long
 
-JOB = "name: bert\nrecipe: bert\nargs: [--steps, '10']\nnodes: 2\nlauncher: NAME\n"
+JOB = "name: bert\nrecipe: bert\nargs: [--steps, '10', --data, generated]\nnodes: 2\nlauncher: NAME\n"
 
 
 @pytest.fixture

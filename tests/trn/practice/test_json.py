@@ -73,6 +73,9 @@ ELSEWHERE = {
     "image build push": "jobs/image/test_image_commands.py",
     "data stage": "jobs/data/test_stage.py",
     "data stage plan": "jobs/data/test_stage.py",
+    **dict.fromkeys(
+        ("data import-weights", "data import-weights plan", "data export-weights", "data export-weights plan"), "jobs/data/test_weights.py"
+    ),
     "data prepare": "jobs/data/test_prepare.py",
     "data prepare plan": "jobs/data/test_prepare.py",
     "data prepare here": "jobs/data/test_prepare.py",

@@ -1,4 +1,4 @@
-"""Writes a checkpoint's weights in Hugging Face's layout: `python3 export_weights.py --checkpoint FOLDER --to FOLDER [--weights FOLDER]`.
+"""Writes a checkpoint's weights in Hugging Face's layout, and a line of JSON for each file: `python3 export_weights.py --checkpoint FOLDER --to FOLDER [--weights FOLDER]`.
 
 What it writes opens by `AutoModelForCausalLM.from_pretrained`: config.json, model-*.safetensors in bfloat16, and their index. Low-rank
 changes are added to the weights that they belong to. One tensor at a time is in memory. NumPy only.
@@ -16,6 +16,7 @@ import numpy as np
 
 import checkpoints
 import tensor_files
+from hugging_face import config
 from llama_options import LORA_SCALE, SHAPES, Shape
 from llama_weights import Weight, all_weights
 
@@ -23,40 +24,6 @@ FILE_BYTES = 5 * 10**9
 """Of one file at most, as Hugging Face writes them."""
 TOKENIZER = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "generation_config.json", "vocab.json", "merges.txt")
 """Files that go with the weights where they lie beside those that the training began with."""
-
-
-def config(shape: Shape) -> dict[str, object]:
-    """config.json of a shape, with the keys of `LlamaConfig` and `Qwen3Config` (huggingface/transformers)."""
-    kind, model = ("Qwen3ForCausalLM", "qwen3") if shape.head_norms else ("LlamaForCausalLM", "llama")
-    scaling = None
-    if shape.scaling is not None:
-        scaling = {
-            "rope_type": "llama3",
-            "factor": shape.scaling.factor,
-            "low_freq_factor": shape.scaling.low,
-            "high_freq_factor": shape.scaling.high,
-            "original_max_position_embeddings": shape.scaling.original,
-        }
-    return {
-        "architectures": [kind],
-        "model_type": model,
-        "hidden_size": shape.hidden,
-        "intermediate_size": shape.intermediate,
-        "num_hidden_layers": shape.layers,
-        "num_attention_heads": shape.heads,
-        "num_key_value_heads": shape.groups,
-        "head_dim": shape.head,
-        "vocab_size": shape.vocabulary,
-        "rms_norm_eps": shape.epsilon,
-        "rope_theta": shape.base,
-        "rope_scaling": scaling,
-        "tie_word_embeddings": shape.tied,
-        "attention_bias": False,
-        "hidden_act": "silu",
-        # Published lengths (config.json of each on the Hub).
-        "max_position_embeddings": 40_960 if shape.head_norms else 131_072,
-        "torch_dtype": "bfloat16",
-    }
 
 
 def merged(checkpoint: tensor_files.Tensors, weights: tensor_files.Tensors | None, path: str, weight: Weight) -> np.ndarray:
@@ -87,8 +54,8 @@ def files(shape: Shape, limit: int) -> Iterator[list[tuple[str, Weight]]]:
     yield found
 
 
-def export(checkpoint: Path, to: Path, weights: str, limit: int = FILE_BYTES) -> int:
-    """Writes the folder in one piece; gives the bytes. Raises TensorFileError where a tensor is missing."""
+def export(checkpoint: Path, to: Path, weights: str, limit: int = FILE_BYTES) -> tuple[int, int]:
+    """Writes the folder in one piece; gives bytes and step. Raises TensorFileError where a tensor is missing."""
     tensors = tensor_files.Tensors(checkpoint)
     was = json.loads(tensors.about.get("fingerprint", "{}"))
     if was.get("size") not in SHAPES:
@@ -106,6 +73,7 @@ def export(checkpoint: Path, to: Path, weights: str, limit: int = FILE_BYTES) ->
         described = dict(part)
         shapes = {path: weight.shape for path, weight in part}
         tensor_files.write_halved(partial / name, shapes, lambda path, described=described: merged(tensors, beneath, path, described[path]))
+        print(json.dumps({"export": "file", "name": name, "of": len(parts)}), flush=True)
         index |= dict.fromkeys((path for path, _ in part), name)
     size = 2 * shape.parameters
     (partial / "model.safetensors.index.json").write_text(json.dumps({"metadata": {"total_size": size}, "weight_map": index}, indent=2))
@@ -114,7 +82,7 @@ def export(checkpoint: Path, to: Path, weights: str, limit: int = FILE_BYTES) ->
         if base and Path(base, name).is_file():
             shutil.copyfile(Path(base, name), partial / name)
     os.replace(partial, to)
-    return size
+    return size, int(tensors.about["step"])
 
 
 def main(arguments: list[str]) -> int:
@@ -124,16 +92,15 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--to", type=Path, required=True, help="folder to write, which must not be there")
     parser.add_argument("--weights", default="", help="weights that a LoRA training began with, where they have moved")
     asked = parser.parse_args(arguments)
-    if asked.to.exists():
-        print(f"{asked.to} is there already: name another folder, or delete it", file=sys.stderr)
-        return 1
     newest = checkpoints.newest(str(asked.checkpoint))
     try:
-        size = export(newest[1] if newest is not None else asked.checkpoint, asked.to, asked.weights)
+        if asked.to.exists():
+            raise tensor_files.TensorFileError(f"{asked.to} is there already: name another folder, or delete it")
+        size, step = export(newest[1] if newest is not None else asked.checkpoint, asked.to, asked.weights)
     except tensor_files.TensorFileError as error:
-        print(error, file=sys.stderr)
+        print(json.dumps({"export": "failed", "why": str(error)}), flush=True)
         return 1
-    print(f"{asked.to}: {size:,} bytes, step {newest[0] if newest is not None else asked.checkpoint.name}")
+    print(json.dumps({"export": "done", "to": str(asked.to), "bytes": size, "step": step}))
     return 0
 
 

@@ -11,8 +11,9 @@ import jax
 import jax.numpy as jnp
 from jax.sharding import PartitionSpec as P
 
+from first_values import frequencies
 from llama_options import LORA_SCALE, Options, Shape
-from llama_weights import Weight, block_weights, frequencies, outer_weights
+from llama_weights import Weight, block_weights, outer_weights
 
 Tree = Any
 READERS = ("data", "fsdp")

@@ -55,8 +55,8 @@ class Shape:
         return self.layers * self.block_parameters + (1 if self.tied else 2) * self.vocabulary * self.hidden + self.hidden
 
 
-def _llama(layers: int, hidden: int, heads: int, intermediate: int, factor: float, head: int = 128, *, tied: bool = False) -> Shape:
-    return Shape(layers, hidden, heads, 8, head, intermediate, 128_256, 500_000.0, Scaling(factor), tied)
+def _llama(layers: int, hidden: int, heads: int, intermediate: int, factor: float | None, head: int = 128, *, tied: bool = False) -> Shape:
+    return Shape(layers, hidden, heads, 8, head, intermediate, 128_256, 500_000.0, Scaling(factor) if factor else None, tied)
 
 
 def _qwen(layers: int, hidden: int, heads: int, intermediate: int, *, tied: bool = False) -> Shape:
@@ -66,6 +66,8 @@ def _qwen(layers: int, hidden: int, heads: int, intermediate: int, *, tied: bool
 SHAPES: Mapping[str, Shape] = {
     # Ours: the form of Llama 3 with a small vocabulary, for a first run of an hour.
     "llama3-0.1b": Shape(12, 768, 12, 4, 64, 2048, 32_000, 500_000.0, tied=True),
+    "llama3-8b": _llama(32, 4096, 32, 14_336, None),
+    "llama3-70b": _llama(80, 8192, 64, 28_672, None),
     "llama3.2-1b": _llama(16, 2048, 32, 8192, 32.0, head=64, tied=True),
     "llama3.2-3b": _llama(28, 3072, 24, 8192, 32.0, tied=True),
     "llama3.1-8b": _llama(32, 4096, 32, 14_336, 8.0),

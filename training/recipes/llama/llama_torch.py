@@ -14,8 +14,9 @@ from torch.distributed.tensor import DTensor, Partial, Placement, Replicate, Sha
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
+from first_values import frequencies
 from llama_options import LORA_SCALE, Options, Shape
-from llama_weights import Weight, block_weights, frequencies, is_trained, outer_weights
+from llama_weights import Weight, block_weights, is_trained, outer_weights
 
 QUERIES = 1024
 """Queries whose attention exists at a time; training/memory.py counts on it."""

@@ -6,16 +6,21 @@ moments as `first/PATH` and `second/PATH`. What the training was stands in each 
 
 import json
 import sys
+import threading
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from pathlib import Path
 
 import numpy as np
 
 import checkpoints
+import hugging_face
 import progress_lines
 import tensor_files
+from first_values import first_values
 from llama_options import Mesh, Options
-from llama_weights import Slices, Weight, first_values
+from llama_weights import Slices, Weight
 
 Pieces = Iterable[tuple[str, Slices, np.ndarray]]
 MOMENTS = ("first", "second")
@@ -28,6 +33,50 @@ def write(folder: str, step: int, process: int, pieces: Pieces, fingerprint: Map
     about = {"step": str(step), "fingerprint": json.dumps(fingerprint, sort_keys=True), "mesh": json.dumps(asdict(mesh))}
     named = ((tensor_files.piece_name(path, slices), values) for path, slices, values in pieces if values.size)
     tensor_files.write(place / f"process-{process:05}.safetensors", named, about)
+
+
+class Saver:
+    """Writes this process's parts while training goes on, one checkpoint at a time: it is whole when all processes have, and the first one names it."""
+
+    def __init__(self, folder: str, keep: int, process: int, fingerprint: Mapping[str, object], mesh: Mesh) -> None:
+        self.folder, self.keep, self.process, self.fingerprint, self.mesh = folder, keep, process, fingerprint, mesh
+        self.step: int | None = None
+        """What is being written; the same on all processes."""
+        self.began = 0.0
+        self.error: BaseException | None = None
+        self.thread = threading.Thread()
+
+    def begin(self, step: int, pieces: Pieces) -> None:
+        """Copies the parts to where no step changes them, and begins to write the copies."""
+        self.began, self.step = time.monotonic(), step
+        copies = [(path, slices, np.array(values)) for path, slices, values in pieces]
+        self.thread = threading.Thread(target=self._write, args=(step, copies))
+        self.thread.start()
+
+    def _write(self, step: int, copies: Pieces) -> None:
+        try:
+            write(self.folder, step, self.process, copies, self.fingerprint, self.mesh)
+        except BaseException as error:
+            self.error = error
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether this process's part is not on disk yet; raises what went wrong with it."""
+        if self.error is not None:
+            raise self.error
+        return self.thread.is_alive()
+
+    def wait(self) -> None:
+        """Until this process's part is on disk."""
+        if self.step is not None:
+            self.thread.join()
+            assert not self.is_writing
+
+    def finish(self) -> None:
+        """Names the checkpoint. All processes call it when all have written."""
+        if self.step is not None and self.process == 0:
+            checkpoints.finish(self.folder, self.step, self.keep, self.began)
+        self.step = None
 
 
 class Reader:
@@ -43,6 +92,10 @@ class Reader:
             self.weights = tensor_files.Tensors(options.weights) if options.weights else None
         except tensor_files.TensorFileError as error:
             sys.exit(str(error))
+        config = Path(options.weights, "config.json")
+        if options.weights and config.is_file():
+            for conflict in hugging_face.conflicts(options.shape, json.loads(config.read_text())):
+                sys.exit(f"{config}: {conflict}: it is no {options.size}; take the --size that it is")
         if self.checkpoint is not None:
             self._compare(json.loads(self.checkpoint.about.get("fingerprint", "{}")), fingerprint)
 

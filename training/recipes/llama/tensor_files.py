@@ -17,7 +17,8 @@ import numpy as np
 Slices = tuple[tuple[int, int], ...]
 TYPES = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2"), "BF16": np.dtype("<u2")}
 """Types of the form that are read, and how NumPy has them; bfloat16 as its bits."""
-ALIGNMENT = 8
+ALIGNMENT, PART = 8, 2**24
+"""Of a header's length in bytes, and values that are written at a time."""
 
 
 class TensorFileError(Exception):
@@ -57,8 +58,10 @@ def _write(
     with path.open("wb") as file:
         file.write(struct.pack("<Q", len(text)) + text)
         for name in shapes:
-            array = np.ascontiguousarray(values(name), np.float32)
-            file.write((_halved(array) if kind == "BF16" else array).tobytes())
+            array = np.ascontiguousarray(values(name), np.float32).reshape(-1)
+            for first in range(0, array.size, PART):
+                part = array[first : first + PART]
+                file.write((_halved(part) if kind == "BF16" else part).tobytes())
 
 
 def piece_name(path: str, slices: Slices) -> str:

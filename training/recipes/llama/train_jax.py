@@ -25,7 +25,7 @@ import transformer_flops
 from llama_options import Options, learning_rate
 from llama_text import Samples, counted
 from llama_weights import Slices, Weight, is_trained
-from sharded_checkpoint import MOMENTS, Reader
+from sharded_checkpoint import MOMENTS, Reader, Saver
 from stop_request import STOPPED, StopRequest
 
 Tree = Any
@@ -90,7 +90,7 @@ class Model:
     def _step(
         self, trained: Tree, frozen: Tree, moments: Tree, ids: jax.Array, labels: jax.Array, wishes: jax.Array, numbers: jax.Array
     ) -> Tree:
-        """New weights and moments, the mean loss, and whether any worker wishes to stop or to save.
+        """New weights and moments, the mean loss, and whether any worker wishes to stop or to save, or still writes.
 
         ids: int32 (micro batches, sequences, sequence + 1); labels: those that count; numbers: step and learning rate.
         """  # fmt: skip
@@ -191,17 +191,18 @@ def main(arguments: list[str]) -> int:
         wide = (*shape[:2], options.sequence)
         return jax.make_array_from_callback(shape, model.split, of), jax.make_array_from_callback(wide, model.split, labels)
 
-    def save(step: int, began: float) -> None:
-        sharded_checkpoint.write(folder, step, jax.process_index(), model.pieces(trained, moments), fingerprint, mesh)
-        multihost_utils.sync_global_devices(f"checkpoint {step}")
-        if first:
-            checkpoints.finish(folder, step, keep, began)
-        due.wrote()
+    saver = Saver(folder, keep, jax.process_index(), fingerprint, mesh)
+
+    def settle() -> None:
+        """Ends the save that was begun."""
+        saver.wait()
+        multihost_utils.sync_global_devices("checkpoint")
+        saver.finish()
 
     for step in range(reader.step + 1, options.steps + 1):
         began, last = time.monotonic(), step == options.steps
         # The first process's clock decides when to save; a stop may come from any.
-        wishes = np.array([[stop.asked, last or (first and due.now(step))]] * own, np.int32)
+        wishes = np.array([[stop.asked, last or (first and due.now(step)), saver.is_writing]] * own, np.int32)
         rate = learning_rate(options, step)
         numbers = np.array([step, rate], np.float32)
         with jax.set_mesh(model.mesh):
@@ -209,11 +210,17 @@ def main(arguments: list[str]) -> int:
                 trained, frozen, moments, *given(step), jax.make_array_from_process_local_data(model.each, wishes), numbers
             )
         loss, norm = np.asarray(figures.addressable_data(0)).tolist()
-        stopping, saving = np.asarray(wish.addressable_data(0)).tolist()
+        stopping, saving, writing = np.asarray(wish.addressable_data(0)).tolist()
         speed = options.batch / (time.monotonic() - began) if step > reader.step + 1 else None
         progress_lines.step(step, loss, speed, learning_rate=rate, gradient_norm=norm)
+        if not writing:
+            saver.finish()
         if folder and (saving or stopping):
-            save(step, time.monotonic())
+            settle()
+            saver.begin(step, model.pieces(trained, moments))
+            due.wrote()
+        if stopping or last:
+            settle()
         if stopping and not last:
             progress_lines.event("stopped", step=step)
             return STOPPED

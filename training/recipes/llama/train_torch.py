@@ -24,7 +24,7 @@ from llama_options import Mesh, Options, learning_rate
 from llama_text import Samples, counted
 from llama_torch import Llama, Tensors, local
 from llama_weights import Slices, Weight
-from sharded_checkpoint import MOMENTS, Reader
+from sharded_checkpoint import MOMENTS, Reader, Saver
 from stop_request import STOPPED, StopRequest
 
 
@@ -183,6 +183,14 @@ def main(arguments: list[str]) -> int:
     )
     reader.tell()
     due = checkpoints.Due(interval_s, options.checkpoint_steps)
+    saver = Saver(folder, keep, rank, fingerprint, mesh)
+
+    def settle() -> None:
+        """Ends the save that was begun."""
+        saver.wait()
+        dist.barrier()
+        saver.finish()
+
     parts, micro = options.accumulate(mesh), options.micro * mesh.readers
 
     for step in range(reader.step + 1, options.steps + 1):
@@ -190,11 +198,12 @@ def main(arguments: list[str]) -> int:
         begin = (step - 1) * options.batch + training.reader * options.micro
         rows = [samples.rows(begin + part * micro, options.micro) for part in range(parts)]
         labels = [counted(each, options.answers) for each in rows]
-        # How many labels count in the whole step, and whether any worker wishes to stop or to save: the first one's clock decides when to save.
-        wishes = [stop.asked, last or (rank == 0 and due.now(step))]
+        # How many labels count in the whole step, and whether any worker wishes to stop or to save, or still writes:
+        # the first one's clock decides when to save.
+        wishes = [stop.asked, last or (rank == 0 and due.now(step)), saver.is_writing]
         numbers = torch.tensor([sum(float(each.sum()) for each in labels), *map(float, wishes)], device=device)
         dist.all_reduce(numbers)
-        counting, stopping, saving = numbers.tolist()
+        counting, stopping, saving, writing = numbers.tolist()
         counting = max(counting / mesh.tensor, 1.0)
         total = sum((training.add(ids, each, counting) for ids, each in zip(rows, labels, strict=True)), torch.zeros((), device=device))
         dist.all_reduce(total)
@@ -202,13 +211,14 @@ def main(arguments: list[str]) -> int:
         training.update((options.clip / (norm + 1e-6)).clamp(max=1.0), step, rate := learning_rate(options, step))
         loss, speed = total.item() / mesh.tensor / counting, options.batch / (time.monotonic() - began)
         progress_lines.step(step, loss, speed if step > reader.step + 1 else None, learning_rate=rate, gradient_norm=norm.item())
+        if not writing:
+            saver.finish()
         if folder and (saving or stopping):
-            writing = time.monotonic()
-            sharded_checkpoint.write(folder, step, rank, training.pieces(), fingerprint, mesh)
-            dist.barrier()
-            if rank == 0:
-                checkpoints.finish(folder, step, keep, writing)
+            settle()
+            saver.begin(step, training.pieces())
             due.wrote()
+        if stopping or last:
+            settle()
         if stopping and not last:
             progress_lines.event("stopped", step=step)
             dist.destroy_process_group()

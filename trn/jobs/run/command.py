@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from facts.typed import typed
 from trn.cli.options import BreakLock, ClusterName, JsonFile, Stack, StateFile, Yes
 
 
@@ -40,6 +41,7 @@ def run(
     Example: trn run train.py --nodes 2 -- --lr 1e-4, or: trn run dev train.py --save job.yaml --dry-run
     """
     import sys
+    from dataclasses import replace
 
     from facts.yaml_text import write_yaml
     from stacks.config import parse_settings
@@ -63,7 +65,7 @@ def run(
     beside = save.parent if save is not None else Path()
     try:
         values = keys(asked, site, text, beside)
-        made = sending(stack_file, settings, job_of(values), site, beside / "job.yaml")
+        made = replace(sending(stack_file, settings, job_of(values), site, beside / "job.yaml"), where="what was asked for")
         found = made.rendered()
     except JobFileError as error:
         raise CompleteError(str(error), code=MISUSE) from error
@@ -74,7 +76,7 @@ def run(
         errors().print(line, markup=False, soft_wrap=True)
     if save is not None:
         save_file(save, write_yaml(values))
-        errors().print(f"{save} is the job file: `trn submit {stack} {save}`", markup=False, soft_wrap=True)
+        errors().print(f"{save} is the job file: `{typed(f'trn submit {stack} {save}')}`", markup=False, soft_wrap=True)
     if dry_run:
         sys.stdout.write(as_text(found.objects, found.documents))
         return 0

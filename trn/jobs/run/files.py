@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from facts.typed import typed
 from trn.cli.errors import MISUSE, CommandError
 from trn.cli.text_files import read_text, write_text
 
@@ -12,7 +13,7 @@ MOST_BYTES = 10_000_000
 def need_script(path: Path) -> str:
     """Its text. Raises CommandError for a file that is not there, or no text."""
     if path.is_dir():
-        raise CommandError(f"`{path}` is a folder", f"name the script in it: `trn run {path}/train.py`", code=MISUSE)
+        raise CommandError(f"`{path}` is a folder", f"name the script in it: `{typed(f'trn run {path}/train.py')}`", code=MISUSE)
     return read_text(path, MOST_BYTES, "name a script, such as train.py")
 
 

@@ -94,7 +94,7 @@ def failure(s: Situation) -> Iterator[Cause]:
             yield Cause("failed", f"{name} made no step for `restarts.hangAfter` and was ended (exit code {code})", logs)
         elif said := _line(end.get("message", "")):
             # The entry script left it where Kubernetes keeps it: nothing was started.
-            do = f"bring the file along with `source` or `trn run`, or correct `command`; then `trn cancel {s.stack} {s.job.name}` and submit it again"
+            do = f"bring the file along with `source` or `{typed('trn run')}`, or correct `command`; then `{typed(f'trn cancel {s.stack} {s.job.name}')}` and submit it again"
             yield Cause("failed", f"{name} ended with exit code {code}: {said}", do if code == NO_FILE else logs)
         else:
             why = f", {status['reason']}" if status.get("reason") else ""
