@@ -216,6 +216,18 @@ def test_a_name_leads_nowhere_else(server: Server, tmp_path: Path, capsys: pytes
     assert server.asked == []
 
 
+def test_a_token_is_told_to_the_addresss_own_host_alone(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    """Hugging Face leads on to another host, whose addresses are signed, and which must not see it."""
+    server.files = {"a": b"a"}
+    asked = list[Any]()
+    real = stage.urllib.request.urlopen
+    monkeypatch.setattr(stage.urllib.request, "urlopen", lambda request, **more: (asked.append(request), real(request, **more))[1])
+    assert run(tmp_path, [{**item(server, "a"), "token": "mine"}], capsys)[0] == 0
+    assert [(request.headers, request.unredirected_hdrs["Authorization"]) for request in asked] == [({}, "Bearer mine")]
+
+
 def test_it_runs_by_itself(server: Server, tmp_path: Path):
     """As the pod starts it, with nothing but Python."""
     server.files = {"a": b"a" * 100}

@@ -243,18 +243,20 @@ def import_packages() -> None:
 def run(asked: dict[str, Any], into: Path) -> dict[str, Any]:
     """Makes the set; what is said at the end. Raises Wrong, AskedToStop, and what stage.py raises."""
     asked = {**asked, "files": asked.get("files") or files_below(Path(asked["from"]), asked["options"].get("files"))}
-    raw = stage.Folder(into / RAW)
+    raw = into / RAW
 
-    def get(item: Mapping[str, Any]) -> Path:
+    def get(item: Mapping[str, Any], place: Path = raw / "text") -> Path:
         if "url" not in item:
             return Path(item["path"])
         say("fetching", name=item["name"], size=item.get("size"))
-        stage.fetch(dict(item), raw)
-        return raw.place(item["name"])
+        folder = stage.Folder(place)
+        stage.fetch(dict(item), folder)
+        return folder.place(item["name"])
 
     import_packages()
     tokenizer = asked["tokenizer"]
-    path = get(tokenizer)
+    # Apart: a file of the text may have its name.
+    path = get(tokenizer, raw / "tokenizer")
     if not path.is_file():
         raise Wrong(f"the tokenizer {path} is not there")
     try:
@@ -281,7 +283,7 @@ def run(asked: dict[str, Any], into: Path) -> dict[str, Any]:
         shutil.copyfile(path, into / "tokenizer.json")
         write(into / INDEX, index)
     (into / STATE).unlink(missing_ok=True)
-    shutil.rmtree(into / RAW)
+    shutil.rmtree(raw, ignore_errors=True)
     splits = {name: {part: split[part] for part in ("tokens", "documents")} for name, split in index["splits"].items()}
     return {"fingerprint": index["fingerprint"], "splits": splits, **index["counts"], "tokens_per_s": speed}
 

@@ -113,11 +113,12 @@ def load(path: Path, tree: Tree, fingerprint: dict[str, object], sharding: Named
 
 def main(arguments: list[str]) -> int:
     """Trains to the last step, or until the job is asked to stop; returns the exit code."""
+    # Before the framework writes anything.
+    token_data.announce(token_data.asked_for(arguments))
     join()
     stop = StopRequest()
     devices, own = jax.device_count(), jax.local_device_count()
     options = bert_options.parse(arguments, devices, os.environ.get("TRN_DATA", ""))
-    token_data.announce(options.data)
     folder, interval_s, keep = checkpoints.from_environment(os.environ)
     size, micro = options.model, options.batch * devices
     background = checkpoints.Background(folder, keep)

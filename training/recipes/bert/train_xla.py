@@ -48,10 +48,11 @@ def load(path: Path, state: dict[str, Any], fingerprint: dict[str, object]) -> i
 
 def main(arguments: list[str]) -> int:
     """Trains to the last step, or until the job is asked to stop; returns the exit code."""
+    # Before the framework writes anything.
+    token_data.announce(token_data.asked_for(arguments))
     workers = Workers()
     stop = StopRequest()
     options = bert_options.parse(arguments, workers.count, os.environ.get("TRN_DATA", ""))
-    token_data.announce(options.data)
     folder, interval_s, keep = checkpoints.from_environment(os.environ)
     size, micro = options.model, options.batch * workers.count
     text = pretraining_data.text_of(options.data, size.vocabulary)

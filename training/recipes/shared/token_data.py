@@ -17,7 +17,9 @@ NumPy only: JAX and PyTorch recipes both import it.
 
 from __future__ import annotations
 
+import argparse
 import json
+import os
 import sys
 from functools import cached_property
 from pathlib import Path
@@ -39,6 +41,13 @@ ROUNDS = 6
 
 class WrongData(SystemExit):
     """The set cannot be used for this training: says why, and ends the worker with exit code 1 where nobody catches it."""
+
+
+def asked_for(arguments: list[str]) -> str:
+    """What the words of a command line take for data, before any other of them is looked at: else the job's set, or nothing."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--data", default=os.environ.get("TRN_DATA", ""))
+    return str(parser.parse_known_args(arguments)[0].data)
 
 
 def announce(data: str) -> None:

@@ -11,7 +11,7 @@ from training import packing
 from training.job import Data, Job, Prepare
 from training.packing.documents import KINDS, is_wanted
 from training.plan import SCRIPTS, mounts_of
-from training.pod import Pod
+from training.pod import CONTAINER, Pod
 from training.site import Site
 from trn.aws.api import Api
 from trn.aws.repository import address
@@ -31,7 +31,7 @@ POLICY = {
     "podFailurePolicy": {
         "rules": [
             {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]},
-            {"action": "FailJob", "onExitCodes": {"containerName": "work", "operator": "In", "values": [1, 2, 75]}},
+            {"action": "FailJob", "onExitCodes": {"containerName": CONTAINER, "operator": "In", "values": [1, 2, 75]}},
         ]
     },
 }
@@ -219,8 +219,10 @@ def parsed(log: str) -> Packed:
 def how_far(found: Packed) -> str:
     """In a line."""
     said = found.progress
-    if said is None or "share" not in said:
+    if said is None:
         return found.doing
+    if "share" not in said:
+        return f"going on with file {said['files'] + 1} of {said['of']}"
     speed, share = said["tokens_per_s"], said["share"]
     left = ""
     if speed and 0 < share < 1:

@@ -58,7 +58,7 @@ def selected(folder: Path, exclude: Iterable[str] = ()) -> list[Path]:
 def named(folder: Path, names: Iterable[str]) -> list[Path]:
     """Those of the named files of a folder that are there, in order, without what is no part of a program. Raises CommandError as `selected`."""
     found = (folder / name for name in sorted(set(names)) if not _is_excluded(name))
-    return [path for path in found if (path.is_symlink() or path.exists()) and _checked(folder, path)]
+    return [path for path in found if (path.is_symlink() or path.exists()) and _checked(folder, path, "or let git ignore it")]
 
 
 def _is_excluded(name: str) -> bool:
@@ -85,13 +85,16 @@ def _walk(folder: Path, top: Path, patterns: tuple[str, ...]) -> Iterator[Path]:
             yield path
 
 
-def _checked(folder: Path, path: Path) -> bool:
+def _checked(folder: Path, path: Path, instead: str = "") -> bool:
+    """True, or CommandError for what cannot be in a layer. `instead`: how it stays out; by default by `--exclude`."""
     relative = path.relative_to(folder)
     if path.is_symlink():
         target = os.readlink(path)
         inside = Path(os.path.normpath(relative.parent / target))
         if Path(target).is_absolute() or inside.parts[:1] == ("..",):
-            raise CommandError(f"`{relative}` is a link to {target}, out of the folder", "copy the file, or --exclude it", code=MISUSE)
+            raise CommandError(
+                f"`{relative}` is a link to {target}, out of the folder", f"copy the file, {instead or 'or --exclude it'}", code=MISUSE
+            )
     elif not path.is_file():
         raise CommandError(f"`{relative}` is neither a file nor a link", f"--exclude {relative}", code=MISUSE)
     return True

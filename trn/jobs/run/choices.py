@@ -12,7 +12,7 @@ from typing import Any
 from facts import neuron_releases
 from facts.toolchains import TOOLCHAINS, driver_conflict
 from facts.typed import typed
-from training.job import NAME_LIMIT, SHARED_PATH, Job, parse_job
+from training.job import NAME, NAME_LIMIT, SHARED_PATH, Job, parse_job
 from training.lint.scripts import framework_of
 from training.plan import Plan, candidates, launcher_of
 from training.site import Site
@@ -59,7 +59,7 @@ def keys(asked: Asked, site: Site, text: str, beside: Path) -> dict[str, Any]:
         raise CommandError(f"`{script}` is not in `{folder}`", "name a folder with --source that has the script in it", code=MISUSE)
     name = asked.job or job_name(script)
     toolchain = asked.toolchain or (toolchain_for(text, site, asked) if asked.image is None else None)
-    lasting = {"path": f"{SHARED_PATH}/checkpoints/{name}"} if site.claim is not None else None
+    lasting = {"path": f"{SHARED_PATH}/checkpoints/{name}"} if site.claim is not None and re.fullmatch(NAME, name) else None
     found = {
         "name": name,
         "source": os.path.relpath(source, beside),

@@ -41,6 +41,7 @@ def run(
     Example: trn run train.py --nodes 2 -- --lr 1e-4, or: trn run dev train.py --save job.yaml --dry-run
     """
     import sys
+    from dataclasses import replace
 
     from facts.yaml_text import write_yaml
     from stacks.config import parse_settings
@@ -64,7 +65,7 @@ def run(
     beside = save.parent if save is not None else Path()
     try:
         values = keys(asked, site, text, beside)
-        made = sending(stack_file, settings, job_of(values), site, beside / "job.yaml")
+        made = replace(sending(stack_file, settings, job_of(values), site, beside / "job.yaml"), where="what was asked for")
         found = made.rendered()
     except JobFileError as error:
         raise CompleteError(str(error), code=MISUSE) from error

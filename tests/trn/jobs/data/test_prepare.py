@@ -13,6 +13,7 @@ import pytest
 
 from facts.kubernetes_kinds import Resource
 from tests.documents import checked
+from tests.training.objects import errors
 from tests.trn.given import Given
 from tests.trn.jobs.data.linked import BUCKET, Linked, reached, trn
 from tests.trn.test_kube_rights import resource
@@ -226,6 +227,7 @@ def test_a_pod_that_ended_is_followed_by_the_next_one(linked: Linked, given: Giv
     assert trn("prepare", str(file), "--yes").exit_code == 0
     (job,) = of_kind(linked, "Job")
     rules = job["spec"]["podFailurePolicy"]["rules"]
+    assert errors(job) == []
     assert job["spec"]["backoffLimit"] > 0
     assert rules[0] == {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}
     assert rules[1]["onExitCodes"]["values"] == [1, 2, 75]
@@ -313,6 +315,7 @@ def test_a_run_that_was_stopped_here_says_how_to_go_on(linked: Linked, file: Pat
 def test_what_the_script_says_is_read_line_by_line():
     """Others' lines are passed over, and those that were cut off."""
     assert how_far(parsed("")) == ""
+    assert how_far(parsed('{"pack": "resumed", "files": 3, "of": 12}')) == "going on with file 4 of 12"
     assert (
         how_far(parsed('pip: hello\n{"pack": "installing", "packages": "tokenizers, pyarrow"}\n[1]\n{"pa'))
         == "installing tokenizers, pyarrow"

@@ -59,8 +59,9 @@ def test_what_cannot_go_along_is_refused(folder: Path, monkeypatch: pytest.Monke
     with pytest.raises(CommandError, match=r"the largest is .*; at most 20 B"):
         own_files(folder)
     (folder / "link").symlink_to("/etc/passwd")
-    with pytest.raises(CommandError, match="out of the folder"):
+    with pytest.raises(CommandError, match="out of the folder") as refusal:
         own_files(folder)
+    assert refusal.value.hint == "copy the file, or let git ignore it"
 
 
 def test_without_git_ignore_rules_are_not_guessed(folder: Path, monkeypatch: pytest.MonkeyPatch):
