@@ -39,7 +39,7 @@ def limit_memory(mib: int) -> None:
 if __name__ == "__main__":
     refuse_variables()
     if os.environ.get("FAKE_CORE_MIB"):
-        import torch  # noqa: F401  what it takes is no matter of the core's
+        import torch  # noqa: F401 # pyright: ignore[reportMissingImports] # what it takes is no matter of the core's
 
         limit_memory(int(os.environ["FAKE_CORE_MIB"]))
     sys.argv = sys.argv[1:]

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,7 +36,7 @@ for step in range(1, {steps} + 1):
 FAILS = 'if rank == "1" and step == 2: {}'
 
 
-def entry(tmp_path, *, steps=3, seconds=0.01, each="pass", **variables) -> subprocess.Popen[str]:
+def entry(tmp_path, *, steps=3, seconds=0.01, each="pass", **variables: Any) -> subprocess.Popen[str]:
     """A node of two workers that count steps, with no variables but these. One of several nodes waits for nothing as long as in a pod."""
     script = tmp_path / "steps.py"
     script.write_text(STEPS.format(steps=steps, seconds=seconds, each=each))

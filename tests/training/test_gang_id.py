@@ -81,7 +81,7 @@ def etcd():
     lock = threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):
-        def log_message(self, *_):
+        def log_message(self, format: str, *args: object) -> None:
             pass
 
         def answer(self, status: int, body: dict) -> None:

@@ -189,7 +189,8 @@ def test_a_ray_job_without_an_image_is_told_how_ray_comes_into_it():
     (found,) = (problem for problem in rayjob.problems(job(), site()) if problem.path == "image")
     assert "trn image build dev training/recipes/ray-train --toolchain xla-2.30" in found.hint
     (line,) = (ROOT / rayjob.WITH_RAY / "requirements.txt").read_text().splitlines()
-    assert line == "ray[default,train]==" + re.search(r"^ray==(.+)$", (ROOT / "training/requirements/torch.txt").read_text(), re.M)[1]
+    (pinned,) = re.findall(r"^ray==(.+)$", (ROOT / "training/requirements/torch.txt").read_text(), re.M)
+    assert line == f"ray[default,train]=={pinned}"
 
 
 def test_a_train_job_brings_a_runtime_of_its_own():

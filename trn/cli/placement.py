@@ -115,6 +115,7 @@ def guessed(line: Line, words: Words, stacks: Sequence[str]) -> Placed:
 
 def _with_rest(line: Line, words: Words, stacks: Sequence[str]) -> Placed:
     """Of a command whose last argument is everything behind `--`."""
+    rest = line.slots[-1]
     if len(line.slots) > 1:
         # The others stand before the mark.
         first = _placed(replace(line, slots=line.slots[:-1]), words.before, words.stack, stacks)
@@ -126,7 +127,7 @@ def _with_rest(line: Line, words: Words, stacks: Sequence[str]) -> Placed:
     if words.stack is not None and words.before:
         _refuse_second(line, words.before[0], words.stack)
     if not line.takes(len(words.behind)):
-        raise Unplaced(f"{line.slots[0].name} is missing behind `--`", f"`{_shown(line, 'STACK')}`")
+        raise Unplaced(f"{rest.name} is missing behind `--`", f"`{_shown(line, 'STACK')}`")
     named = words.stack or next(iter(words.before), None)
     return Placed(named or left_out(line, stacks), named is not None, _values(line, words.behind))
 

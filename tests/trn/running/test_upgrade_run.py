@@ -28,8 +28,9 @@ STATE = StateId("dev", "lineage", "serial", frozenset())
 
 def busy(name: str = "bert") -> Occupants:
     """A job as `trn jobs` shows it."""
-    unheld: dict[str, None] = {"cause": None, "why": None, "do": None}
-    row = JobRow(name=name, kind="Job", nodes_wanted=1, nodes_running=1, since="", state=Phase.RUNNING, **unheld)
+    row = JobRow(
+        name=name, kind="Job", nodes_wanted=1, nodes_running=1, since="", state=Phase.RUNNING, restarts=0, cause=None, why=None, do=None
+    )
     return Occupants((row,), objects=frozenset([Kube("Job", f"training/{name}", f"uid-{name}")]))
 
 

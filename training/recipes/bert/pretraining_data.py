@@ -75,11 +75,11 @@ class Packed:
             other = 1
         if other:
             # A few draws meet another document, unless there is none.
+            here = (shard, end)
             for _ in range(8):
-                beside, cut, at = self._place(int(random.integers(self.samples)))
-                if (beside, at) != (shard, end):
+                shard, cut, end = self._place(int(random.integers(self.samples)))
+                if (shard, end) != here:
                     break
-            shard, end = beside, at
         return first, shard.tokens[cut : min(cut + length - len(first), end)], other
 
 

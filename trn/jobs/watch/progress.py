@@ -253,9 +253,19 @@ def _history(event: Event, rank: int) -> tuple[Earlier, tuple[Step, ...]] | None
         if isinstance(point, list) and len(point) == 4
     )
     steps = tuple(step for step in map(parse, lines) if isinstance(step, Step))
-    counts = {name: int(values[name]) for name in ("starts", "steps_done", "lost")}
-    times = {name: float(values[name]) for name in ("began", "until", "restart_s")}
-    return Earlier(said=event.time, step=event.step, step_s=float(step_s) if _is_amount(step_s) else None, **counts, **times), steps
+    starts, done, lost = (int(values[name]) for name in ("starts", "steps_done", "lost"))
+    began, until, restart_s = (float(values[name]) for name in ("began", "until", "restart_s"))
+    return Earlier(
+        said=event.time,
+        step=event.step,
+        step_s=float(step_s) if _is_amount(step_s) else None,
+        starts=starts,
+        steps_done=done,
+        lost=lost,
+        began=began,
+        until=until,
+        restart_s=restart_s,
+    ), steps
 
 
 def _is_amount(value: Any) -> TypeGuard[int | float]:
