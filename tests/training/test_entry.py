@@ -51,7 +51,7 @@ def entry(tmp_path, *, steps=3, seconds=0.01, each="pass", **variables: Any) -> 
     quick = "import sys, entry, peers; entry.PATIENCE_S, peers.BEAT_S = 0.1, 0.05; sys.exit(entry.main(sys.argv[1:]))"
     start = ["-c", quick] if "TRN_ADDRESS" in variables else [str(FOLDER / "entry.py")]
     argv = [sys.executable, "-S", *start, "--", sys.executable, "-S", str(script)]
-    return subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, list[Event], str]:
@@ -127,7 +127,8 @@ def test_a_node_whose_peer_is_killed_ends_within_seconds(tmp_path):
     awaited = time.monotonic() + 10
     while time.monotonic() < awaited and not established(int(port) - 2):
         time.sleep(0.02)
-    nodes[1].kill()
+    # The node with its workers, which would go on alone and hold its output.
+    os.killpg(nodes[1].pid, signal.SIGKILL)
     code, events, _ = ended(nodes[0])
     assert (code, names(events)) == (STOPPED, ["peer-lost", "ended"])
     assert events[0].more["peer"] == 1

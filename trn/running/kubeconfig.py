@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-from stacks.stack_yaml import MAX_BYTES, YamlError, read_yaml
 from trn.cli.errors import MISUSE, CommandError
 from trn.cli.options import JsonFile, Stack
 from trn.cli.text_files import read_text
@@ -49,6 +48,8 @@ def kubeconfig(
 
 def _refuse_foreign(path: Path, document: Mapping[str, Any]) -> None:
     """Raises CommandError where a file is there that is not an earlier answer of this command: it may hold the ways to all other clusters."""
+    from stacks.stack_yaml import MAX_BYTES, YamlError, read_yaml
+
     own = document["current-context"]
     hint = f"name a file of its own, such as --output {path.with_name(f'trn-{own}')}; `KUBECONFIG=A:B` has both"
     if not path.is_file() or not path.stat().st_size:

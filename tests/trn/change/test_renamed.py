@@ -21,6 +21,7 @@ from trn.jobs.data.source import SourceFile
 
 UP = "trainium-dev"
 JOB = str(ROOT / "training" / "recipes" / "bert" / "job.yaml")
+SCRIPT = str(ROOT / "docs" / "samples" / "scripts" / "neuron.py")
 CHANGING: dict[str, list[str]] = {
     "destroy": ["dev", "--yes", "--name", "renamed"],
     "drain": ["dev", "--yes", "--name", "renamed"],
@@ -30,6 +31,7 @@ CHANGING: dict[str, list[str]] = {
     "roll": ["dev", "trn1-32xl", "--when-idle", "--yes", "--name", "renamed"],
     "upgrade": ["dev", "--to", "1.36", "--yes", "--name", "renamed"],
     "submit": ["dev", JOB, "--name", "renamed"],
+    "run": ["dev", SCRIPT, "--yes", "--name", "renamed"],
     "precompile": ["dev", JOB, "--name", "renamed"],
     "cancel": ["dev", "bert", "--yes", "--name", "renamed"],
     "verify": ["dev", "--name", "renamed"],

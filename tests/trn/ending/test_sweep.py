@@ -697,7 +697,7 @@ def test_without_delete_nothing_is_touched(cloud: Cloud):
     code, out, _ = trn("dev")
     assert code == 0
     assert cloud.ids() == before
-    (line,) = [line for line in out.splitlines() if line.startswith("instance")]
+    (line,) = [line for line in out.splitlines() if line.startswith("instance ") and not line.startswith("instance profile")]
     assert line.split() == ["instance", "i-a", "trn1.32xlarge", "kubernetes.io/cluster/train=owned", "516.00"] or "eks:eks" in line
     assert "USD a day, and 1 of unknown price" in out
 

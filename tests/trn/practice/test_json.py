@@ -41,6 +41,7 @@ RUN = {
     "images": "images dev --mirror registry.example:5000/team",
     "precompile": "--practice precompile dev job.yaml --arg=--max_steps=10",
     "submit": "--practice submit dev job.yaml",
+    "run": "--practice run dev src/train.py --yes",
     "lint": "lint job.yaml",
     "jobs": f"{JOB}; --practice jobs dev",
     "why": f"{JOB}; --practice why dev bert",
