@@ -100,6 +100,7 @@ def test_the_shape_is_found_by_headers_and_only_weights_are_brought(linked: Link
     result = trn("import-weights", MODEL, INTO, "--yes", "--detach", "--json", "-")
     assert result.exit_code == 0, result.output
     said = checked(result.stdout)
+    assert said["schema"] == "trn-data-import-weights"
     assert (said["size"], said["files"], said["started"]) == ("tiny", 4, True)
     names = {item["name"] for item in request(linked)}
     assert names == {"config.json", "tokenizer.json", "model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"}
@@ -147,7 +148,8 @@ def test_weights_in_a_bucket_are_brought_and_compared_by_the_training(linked: Li
 
 def test_what_would_be_brought_is_shown_without_a_cluster(linked: Linked, model: Model):
     result = trn("import-weights", MODEL, INTO, "--dry-run", "--json", "-")
-    assert (result.exit_code, checked(result.stdout)["size"]) == (0, "tiny")
+    said = checked(result.stdout)
+    assert (result.exit_code, said["schema"], said["size"]) == (0, "trn-data-import-weights-plan", "tiny")
     assert "of the shape tiny" in result.stderr
     assert not of_kind(linked, "Job")
 
@@ -160,6 +162,7 @@ def test_a_checkpoint_is_exported_by_a_pod_with_numpy(linked: Linked, given: Giv
     pod(linked, given, ("Running", [{"export": "file", "name": "model-00001-of-00002.safetensors", "of": 2}]), ("Succeeded", [DONE]))
     result = trn("export-weights", "/fsx/checkpoints/l", INTO, "--yes", "--json", "-")
     said = checked(result.stdout)
+    assert said["schema"] == "trn-data-export-weights"
     assert (result.exit_code, said["step"], said["bytes"], said["why"]) == (0, 40, 1000, None)
     assert "model-00001-of-00002.safetensors, 1 of 2 files" in result.stderr
     (job,) = of_kind(linked, "Job")
@@ -190,5 +193,6 @@ def test_folders_are_on_the_file_system(linked: Linked, words: tuple[str, ...]):
 
 def test_what_would_be_exported_is_shown(linked: Linked):
     result = trn("export-weights", "/fsx/checkpoints/l", INTO, "--dry-run", "--json", "-")
-    assert (result.exit_code, checked(result.stdout)["path"]) == (0, INTO)
+    said = checked(result.stdout)
+    assert (result.exit_code, said["schema"], said["path"]) == (0, "trn-data-export-weights-plan", INTO)
     assert not of_kind(linked, "Job")
