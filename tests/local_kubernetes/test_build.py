@@ -67,6 +67,13 @@ def test_each_tool_is_the_version_that_the_program_installs():
     assert {name: build.version(name) for name in build.TOOLS} == PINS
 
 
+@pytest.mark.parametrize("name", [name for name, tool in build.TOOLS.items() if tool.adds_to])
+def test_what_is_added_to_a_module_is_there(name: str):
+    """A tool that is kept from an earlier build does not miss it."""
+    for module in build.TOOLS[name].adds_to:
+        assert list((build.FOLDER / name / "additions" / module).rglob("*.go"))
+
+
 @pytest.mark.parametrize("name", build.TOOLS)
 def test_a_module_is_pinned_whole(name: str):
     """With checksums for all that it takes in, and no local replacement."""

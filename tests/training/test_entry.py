@@ -114,7 +114,7 @@ def test_a_node_whose_peer_is_killed_ends_within_seconds(tmp_path):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1] + 2)
-    variables = {"TRN_NODES": "2", "TRN_ADDRESS": "127.0.0.1", "TRN_PORT": port, "TRN_WORKERS_PER_NODE": "1"}
+    variables: dict[str, Any] = {"TRN_NODES": "2", "TRN_ADDRESS": "127.0.0.1", "TRN_PORT": port, "TRN_WORKERS_PER_NODE": "1"}
     waits = "import threading; threading.Event().wait()"
     nodes = []
     for rank in "01":

@@ -134,7 +134,7 @@ def of_kind(linked: Linked, kind: str) -> list[dict[str, Any]]:
     return [body for body in linked.cluster.served.values() if body.get("kind") == kind]
 
 
-def request(linked: Linked) -> dict[str, Any]:
+def request(linked: Linked) -> Any:
     """What the pod reads."""
     (secret,) = of_kind(linked, "Secret")
     return json.loads(gzip.decompress(base64.b64decode(secret["data"]["list.json.gz"])))
@@ -145,6 +145,7 @@ def test_a_set_is_made_by_a_job_that_is_no_training(linked: Linked, given: Given
     pod(linked, given, ("Running", [PROGRESS]), ("Succeeded", [PROGRESS, DONE]))
     result = trn("prepare", str(file), "--yes", "--json", "-")
     said = checked(result.stdout)
+    assert said["schema"] == "trn-data-prepare"
     assert (result.exit_code, said["fingerprint"], said["tokens"], said["tokensPerSecond"]) == (
         0, "f" * 64, {"train": 90_000, "validation": 1_000}, 1_250_000,
     )  # fmt: skip
