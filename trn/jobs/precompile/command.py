@@ -72,7 +72,9 @@ def precompile(
     with terminal(
         subject, settings.region, "waiting for the API server", json_file, state, yes=False, name=name, break_lock=break_lock
     ) as (place, person):  # fmt: skip
-        change = Submit(f"precompile {stack} {file}", compiling(short, place.api), planned.cache, push=short.push())
+        push = short.push()
+        render = (lambda api: compiling(short, api)) if push else None
+        change = Submit(f"precompile {stack} {file}", found, planned.cache, push=push, render=render)
         code = carry_out(change, place, person)
     if code == 0:
         progress.print(f"when it has succeeded, `{typed(f'trn submit {stack} {file}')}` starts warm", markup=False, soft_wrap=True)

@@ -91,5 +91,6 @@ def run(
     with terminal(
         subject, settings.region, "waiting for the API server", json_file, state, yes=yes, name=name, break_lock=break_lock
     ) as (place, person):  # fmt: skip
-        change = Submit(f"run {stack} {script}", made.rendered(place.api), push=made.push(), is_run=True)
+        push = made.push()
+        change = Submit(f"run {stack} {script}", found, push=push, is_run=True, render=made.rendered if push else None)
         return carry_out(change, place, person)

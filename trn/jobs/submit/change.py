@@ -1,7 +1,7 @@
 """A rendered job for one cluster, as a change: looked up, judged by the server, made as a whole or not at all."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from facts.typed import typed
@@ -84,7 +84,8 @@ class Submit:
 
     command: str
     """As it is typed: `submit dev job.yaml`."""
-    found: Rendered
+    draft: Rendered
+    """Without what only the account says, where `render` is given."""
     cache: str = ""
     """Of a job that only fills it: no other pod may use it."""
     has_image: Callable[[Api, str], bool | None] = has_image
@@ -92,6 +93,15 @@ class Submit:
     """Of the image with the job's own files, which goes before the job."""
     is_run: bool = False
     """Whether much of it was chosen for the person, who is asked then: `trn run`."""
+    render: Callable[[Api], Rendered] | None = None
+    """The job with the account's registry in the image's name. The account is asked when the change first looks: where it does not
+    answer, the report says so."""
+    _rendered: list[Rendered] = field(default_factory=list, compare=False)
+
+    @property
+    def found(self) -> Rendered:
+        """The job with all that is known of it."""
+        return self._rendered[0] if self._rendered else self.draft
 
     @property
     def pace(self) -> Pace:
@@ -118,6 +128,8 @@ class Submit:
 
     def look(self, site: Site, whose: Whose) -> Around:
         """What the stack file cannot know, and the server's judgement of each object. Raises CommandError for what it refuses."""
+        if self.render is not None and not self._rendered:
+            self._rendered.append(self.render(site.api))
         kubernetes, objects = site.kubernetes(), self.found.objects
         if (there := kubernetes.read(path_of(self._job))) is not None:
             return Around(there=there, is_cut_off=apply.is_cut_off(objects, there, kubernetes))

@@ -60,4 +60,5 @@ def submit(
     with terminal(
         subject, settings.region, "waiting for the API server", json_file, state, yes=False, name=name, break_lock=break_lock
     ) as (place, person):  # fmt: skip
-        return carry_out(Submit(f"submit {stack} {file}", made.rendered(place.api), push=made.push()), place, person)
+        push = made.push()
+        return carry_out(Submit(f"submit {stack} {file}", found, push=push, render=made.rendered if push else None), place, person)
