@@ -83,7 +83,7 @@ def _slice(node: Object, driver: str, devices: list[Object]) -> Object:
 
 
 def of_class(driver: str) -> str:
-    """Volcano's name of the class of a driver's devices; of a driver that is none of ours, a class of its name."""
+    """Volcano's name of the class of a driver's devices; for a driver that this program does not know, a class of its name."""
     return COUNTED_AS + {NEURON_DRIVER: NEURON_CLASS, EFA_DRIVER: EFA_CLASS}.get(driver, driver)
 
 

@@ -110,7 +110,7 @@ def test_the_tag_follows_from_files_and_base(folder: Path):
 
 
 def test_requirements_are_not_installed_and_that_is_said(folder: Path):
-    """An import that fails on all nodes is a dear way to learn it."""
+    """An import that fails on all nodes is an expensive way to learn it."""
     (folder / "requirements.txt").touch()
     made = of_job(job(source="project", command=["python3", "train.py"]), SITE, folder.parent)
     assert made is not None
